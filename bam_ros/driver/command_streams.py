@@ -38,7 +38,8 @@ class CommandStreams:
         self._received = [_Received()] * joints
         self._ended: set[int] = set()
         self._number = 0
-        # What `in_force` returned last holds until a message comes, or the first stream may have ended.
+        self._awaited_after = 0  # number of the newest message when `await_release` was called
+        # What `advance` returned last holds until a message comes, or the first stream may have ended.
         self._current: tuple[JointCommand, ...] | None = None
         self._current_until = -math.inf  # s
 
@@ -69,10 +70,10 @@ class CommandStreams:
                 self._ended.discard(index)
             self._current = None
 
-    def in_force(self, now: float) -> tuple[JointCommand, ...]:
-        """Return the command of every joint; a joint whose stream has ended is released.
+    def advance(self, now: float) -> tuple[JointCommand, ...]:
+        """Let time pass, which ends streams, and return the command in force of every joint.
 
-        The same object while nothing has changed.
+        A joint whose stream has ended is released. The same object while nothing has changed.
 
         Args:
             now: s, on the clock of the bus.
@@ -90,11 +91,18 @@ class CommandStreams:
             self._current = tuple(received.command for received in self._received)
             return self._current
 
-    def released_since(self, number: int) -> bool:
-        """Return whether a command to release some joint came after message `number`."""
+    def await_release(self) -> None:
+        """Let only commands from now on count as release."""
+        with self._lock:
+            self._awaited_after = self._number
+
+    @property
+    def release_came(self) -> bool:
+        """Whether a command to release some joint has come since `await_release`."""
         with self._lock:
             return any(
-                received.number > number and not received.command.torque_enable for received in self._received
+                received.number > self._awaited_after and not received.command.torque_enable
+                for received in self._received
             )
 
     def forget(self) -> None:

@@ -31,8 +31,8 @@ class FollowingGuard:
         """Forget what was seen."""
         self._since = [None] * len(self._names)
 
-    def error(self, sample: ServoSample, now: float) -> str | None:
-        """Return which joint does not follow, in one line; None while all do.
+    def take(self, sample: ServoSample, now: float) -> str | None:
+        """Take a sample, and return which joint does not follow, in one line; None while all do.
 
         Args:
             sample: newest state.

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The thread that owns a bus: exchanges goals for samples, lets go of the servos when anything is wrong."""
+"""The thread that owns a bus: exchanges goals for samples, and acts on safety events."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, InvalidStateError
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from bam_core.errors import BamError, Unavailable
 from bam_ros.driver.bus_statistics import BusCounter, BusStatistics
@@ -17,36 +14,43 @@ from bam_ros.driver.command_streams import CommandStreams
 from bam_ros.driver.following_guard import FollowingGuard
 from bam_ros.driver.goal_shaper import GoalShaper, GoalSpeeds, JointCommand
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
-from bam_ros.driver.joint_limits import HALF_TURN, OFF_LIMITS, Range, joint_limits
-from bam_ros.driver.servo_bus import BusCorrupt, BusGone, BusTimeout, OtherServos, ServoBus, ServoSample
+from bam_ros.driver.joint_gate import JointGate, by_reason
+from bam_ros.driver.joint_limits import joint_limits
+from bam_ros.driver.loop_requests import LoopRequests
+from bam_ros.driver.loop_settings import LoopSettings
+from bam_ros.driver.safety_events import (
+    BusFailed,
+    BusFound,
+    BusNotFound,
+    Event,
+    Interrupted,
+    InterruptionBegun,
+    InterruptionFailed,
+    LoopCrashed,
+    NotFollowing,
+    OtherServosFound,
+    PortVanished,
+    SampleLost,
+    SampleTaken,
+    ServoErrors,
+    TorqueAsked,
+    TorqueNotAsked,
+)
+from bam_ros.driver.safety_states import BUS_AWAY, Action, Mode, Report, Safety, transition
+from bam_ros.driver.servo_bus import (
+    BusCorrupt,
+    BusGone,
+    BusTimeout,
+    OtherServos,
+    ServoBus,
+    ServoGoal,
+    ServoSample,
+)
 
 T = TypeVar("T")
 
-
-@dataclass(frozen=True, kw_only=True)
-class LoopSettings:
-    """How a loop runs. Times that concern the servos are on the clock of the bus.
-
-    Attributes:
-        rate: exchanges per second of the wall clock, 1/s; 0 is as fast as the bus allows.
-        command_timeout: torque of a joint goes off when no command named it for this long, s.
-        torque_on_speed: speed of the goal from torque on until it has caught up, rad/s.
-        speed_limit: of the goal at any time, rad/s.
-        following_error: largest distance between position and goal, rad; where it is exceeded for 0.5 s,
-            torque goes off on all joints. 0: not checked.
-        limits: lowest and highest goal of each joint, rad; a single pair is for all.
-        failures: lost samples in a row after which the bus counts as lost.
-        retry_period: time between attempts to reopen a lost bus, s of the wall clock.
-    """
-
-    rate: float = 0.0
-    command_timeout: float = 0.5
-    torque_on_speed: float = 2.0
-    speed_limit: float = 20.0
-    following_error: float = 2.0
-    limits: Sequence[Range] = (HALF_TURN,)
-    failures: int = 5
-    retry_period: float = 1.0
+_SAMPLE_TAKEN = SampleTaken()
+_TORQUE_ASKED = TorqueAsked()
 
 
 class ServoLoop:
@@ -54,10 +58,11 @@ class ServoLoop:
 
     A fault (hardware error, following error, lost bus, crash of the loop) switches torque off on every servo
     and is latched. To clear it: remove the cause, end every request for torque, and send one command with
-    torque off; or start a new loop.
+    torque off; or start a new loop. `safety_states` has these states and the events between them.
 
     Torque is withheld from a single joint, while the others go on, where no commands name it any more, until
-    they do again; and where it is outside its limits when torque is asked for, until it is commanded off.
+    they do again; and where it is outside its limits when torque is asked for, until it is commanded off:
+    `joint_states`.
 
     A bus that is lost is looked for every `retry_period`. Where its port had vanished, the fault also ends
     once the port is back and nobody asks for torque any more. A client that kept asking for torque must first
@@ -82,26 +87,20 @@ class ServoLoop:
         self._on_sample = on_sample
         self._on_event = on_event
         joints = len(bus.names)
-        self._limits = tuple(settings.limits) * (joints if len(settings.limits) == 1 else 1)
+        limits = tuple(settings.limits) * (joints if len(settings.limits) == 1 else 1)
         self._streams = CommandStreams(joints, settings.command_timeout)
+        self._gate = JointGate(
+            bus.names, lambda: joint_limits(bus, limits), f"{settings.command_timeout:g} {bus.second}"
+        )
         self._shaper = GoalShaper(
             joints, GoalSpeeds(torque_on=settings.torque_on_speed, limit=settings.speed_limit)
         )
         self._guard = FollowingGuard(bus.names, settings.following_error, bus.second)
+        self._safety = Safety()
         self._counter = BusCounter()
         self._last = bus.now()
         self._sample: ServoSample | None = None
-        self._fault: str | None = None
-        self._fault_number = 0  # of the newest message at that time
-        self._withheld: Mapping[str, str] = {}
-        self._obeyed: Sequence[JointCommand] | None = None  # commands that need no second look
-        self._outside: dict[int, str] = {}  # joints that were outside their limits -> what was said
-        self._silent: dict[int, str] = {}  # joints whose commands stopped while torque was on -> the same
-        self._lost_in_a_row = 0
-        self._bus_lost = False
-        self._away = ""  # why a lost bus cannot be opened
-        self._was_gone = False
-        self._requests: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self._requests = LoopRequests()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="servo loop", daemon=True)
 
@@ -126,28 +125,26 @@ class ServoLoop:
     @property
     def fault(self) -> str | None:
         """Why torque is off though it may be wanted on, in one line; None when all is well."""
-        if self._fault is None:
-            return "; ".join(_by_reason(self._withheld)) or None
-        away = f" (still looked for: {self._away})" if self._bus_lost and self._away else ""
-        asking = ", ".join(self._withheld)
-        return (
-            f"{self._fault}{away} (torque is still asked for: {asking})" if asking else f"{self._fault}{away}"
-        )
+        fault, withheld = str(self._safety), self._gate.withheld
+        if not fault:
+            return "; ".join(by_reason(withheld)) or None
+        asking = ", ".join(withheld)
+        return f"{fault} (torque is still asked for: {asking})" if asking else fault
 
     @property
     def latched(self) -> bool:
-        """Whether torque is off on every joint until that is acknowledged."""
-        return self._fault is not None
+        """Whether a fault keeps torque off on every joint."""
+        return self._safety.fault is not None
 
     @property
     def withheld(self) -> Mapping[str, str]:
-        """Joints that get no torque while the others do -> why."""
-        return self._withheld
+        """Joints that get no torque though it may be wanted -> why."""
+        return self._gate.withheld
 
     @property
     def bus_lost(self) -> bool:
         """Whether the bus is being looked for."""
-        return self._bus_lost
+        return self._safety.mode in BUS_AWAY
 
     def report(self) -> BusStatistics:
         """Return figures since the last report."""
@@ -163,7 +160,7 @@ class ServoLoop:
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join()
         self._bus.release()
-        self._refuse_requests()
+        self._requests.refuse()
 
     def call(self, function: Callable[[], T], timeout: float = 2.0) -> T:
         """Run a function that uses the bus between two exchanges, and return what it returns.
@@ -172,10 +169,9 @@ class ServoLoop:
             Unavailable: the loop does not run, or is too busy to answer within `timeout` s.
             Exception: what the function raised.
         """
-        future: Future[T] = Future()
-        self._requests.append((function, future))
+        future = self._requests.put(function)
         if not self.running:
-            self._refuse_requests()
+            self._requests.refuse()
         try:
             return future.result(timeout)
         except TimeoutError:
@@ -201,33 +197,19 @@ class ServoLoop:
         """
         return self.call(self._interruption(function, why), timeout)
 
-    def _interruption(self, function: Callable[[], T], why: str) -> Callable[[], T]:
+    def _interruption(self, function: Callable[[], T], what: str) -> Callable[[], T]:
         def request() -> T:
-            commands = self._streams.in_force(self._bus.now())
-            wanted = any(command.torque_enable for command in commands)
-            self._bus.release()
-            self._shaper.reset()
-            self._guard.reset()
-            self._obeyed = None
+            asked = _ask_for_torque(self._streams.advance(self._bus.now()))
+            self._handle(InterruptionBegun())
             try:
                 result = function()
-                self._fault = None
-                self._sample = None  # of before: an error in it may be gone
-            finally:  # torque must not come back either where that has failed
-                if not wanted:
-                    self._forget()
-                elif self._fault is None:
-                    self._latch(f"{why} while torque was asked for; command torque off, then on", gone=True)
+            except BaseException:
+                self._handle(InterruptionFailed(what, asked))
+                raise
+            self._handle(Interrupted(what, asked))
             return result
 
         return request
-
-    def _forget(self) -> None:
-        self._shaper.reset()
-        self._guard.reset()
-        self._streams.forget()
-        self._outside.clear()
-        self._silent.clear()
 
     def _run(self) -> None:
         try:
@@ -237,9 +219,8 @@ class ServoLoop:
                 if self._settings.rate > 0.0:
                     deadline = self._pace(deadline)
         except Exception as error:
-            self._latch(
-                f"servo loop: stopped by {type(error).__name__}: {error}; deactivate and activate the node"
-            )
+            cause = f"{type(error).__name__}: {error}"
+            self._handle(LoopCrashed(f"servo loop: stopped by {cause}; deactivate and activate the node"))
         finally:
             self._bus.release()
 
@@ -254,205 +235,104 @@ class ServoLoop:
 
     def step(self) -> None:
         """Serve requests and exchange once; the thread does this over and over."""
-        self._serve_requests()
+        self._requests.serve()
         now = self._bus.now()
         dt, self._last = now - self._last, now
-        if self._bus_lost and not self._reopen():
-            self._stopping.wait(self._settings.retry_period)
-            return
-        goal = self._shaper.shape(self._allowed(now), self._sample, dt)
+        if self.bus_lost:
+            self._handle(self._open_again())
+            if self.bus_lost:
+                self._stopping.wait(self._settings.retry_period)
+                return
+        commands = self._obey(self._streams.advance(now))
+        self._handle(self._exchange(self._shaper.shape(commands, self._sample, dt)))
+
+    def _open_again(self) -> Event:
+        """Try to get a lost bus back, with torque off."""
+        self._bus.close()
+        try:
+            return BusFound(self._bus.open())
+        except OtherServos as error:
+            return OtherServosFound(str(error))
+        except BamError as error:
+            return BusNotFound(str(error))
+
+    def _obey(self, commands: Sequence[JointCommand]) -> Sequence[JointCommand]:
+        """Take note of the commands in force; return what the servos shall do."""
+        if self._gate.is_settled(commands):
+            return commands
+        self._handle(_TORQUE_ASKED if _ask_for_torque(commands) else self._nobody_asks())
+        if self._safety.mode is not Mode.READY:
+            return self._gate.refuse(commands)
+        obeyed, changes = self._gate.admit(
+            commands, ended=self._streams.ended, released=self._shaper.released, sample=self._sample
+        )
+        for change in changes:
+            self._carry_out(change)
+        return obeyed
+
+    def _nobody_asks(self) -> Event:
+        healthy = self._sample is not None and not _has_fatal_errors(self._sample)
+        return TorqueNotAsked(acknowledged=self._streams.release_came, healthy=healthy)
+
+    def _exchange(self, goal: ServoGoal) -> Event:
+        """Exchange once, and return what came of it."""
         try:
             sample = self._bus.exchange(goal)
         except BusTimeout as error:
             self._counter.timeouts += 1
-            self._missed(error)
-            return
+            return SampleLost(str(error), self._settings.failures)
         except BusCorrupt as error:
             self._counter.corrupt += 1
-            self._missed(error)
-            return
+            return SampleLost(str(error), self._settings.failures)
+        except BusGone as error:
+            return PortVanished(str(error))
         except BamError as error:
-            self._lose(str(error), gone=isinstance(error, BusGone))
-            return
-        self._lost_in_a_row = 0
+            return BusFailed(str(error))
         self._sample = sample
         self._counter.sample(time.monotonic())
         self._on_sample(sample, self._counter.samples)
-        if not self._healthy:
-            self._report_hardware(sample)
-        elif (distance := self._guard.error(sample, self._bus.now())) is not None:
-            self._bus.release()
-            self._latch(distance)
+        if _has_fatal_errors(sample):
+            return ServoErrors("; ".join(self._describe_errors(sample)))
+        distance = self._guard.take(sample, self._bus.now())
+        return _SAMPLE_TAKEN if distance is None else NotFollowing(distance)
 
-    @property
-    def _healthy(self) -> bool:
-        """Whether the newest sample exists and shows no error of a servo itself."""
-        return self._sample is not None and not any(bits & FATAL for bits in self._sample.hardware_error)
-
-    def _allowed(self, now: float) -> Sequence[JointCommand]:
-        """Return the commands in force, without those that must not be obeyed."""
-        commands = self._streams.in_force(now)
-        wanted = any(command.torque_enable for command in commands)
-        if self._fault is not None and not wanted:
-            if self._was_gone:
-                self._forget()
-                self._end_fault("torque may be asked for again")
-            elif self._healthy and self._streams.released_since(self._fault_number):
-                self._end_fault(f"acknowledged by a command with torque off: {self._fault}")
-        if self._fault is not None:
-            self._hold_back(commands)
-            return (JointCommand(),) * len(commands)
-        if commands is not self._obeyed:
-            self._withhold(commands)
-            if self._withheld:
-                return [
-                    JointCommand() if index in self._outside else command
-                    for index, command in enumerate(commands)
-                ]
-            switched_on = not any(
-                released and command.torque_enable
-                for released, command in zip(self._shaper.released, commands, strict=True)
-            )
-            self._obeyed = commands if switched_on else None
-        return commands
-
-    def _end_fault(self, line: str) -> None:
-        self._fault = None
-        self._on_event(False, line)
-
-    def _hold_back(self, commands: Sequence[JointCommand]) -> None:
-        """List the joints that ask for torque while a fault keeps it off; clear reasons of single joints."""
-        self._obeyed = None
-        self._silent.clear()
-        self._outside.clear()
-        self._withheld = {
-            name: "torque is asked for and stays off, see the status of the bus"
-            for name, command in zip(self._bus.names, commands, strict=True)
-            if command.torque_enable
-        }
-
-    def _withhold(self, commands: Sequence[JointCommand]) -> None:
-        """Find the joints that get no torque though it may be wanted, and say what has changed."""
-        names, released = self._bus.names, self._shaper.released
-        ended = self._streams.ended
-        for index in ended - self._silent.keys():
-            if not released[index]:  # else its torque was off anyway
-                self._silent[index] = (
-                    f"no servo_commands for {self._settings.command_timeout:g} {self._bus.second}, nor other"
-                    f" commands, while its torque was on"
-                    f" (parameter command_timeout), its torque is off; send them again to go on"
-                )
-        back = [index for index in self._silent if index not in ended]
-        for index in back:
-            del self._silent[index]
-        for index, command in enumerate(commands):
-            if not command.torque_enable:
-                self._outside.pop(index, None)
-            elif index not in self._outside and (reason := self._off_limits(index)) is not None:
-                self._outside[index] = reason
-        before = self._withheld
-        self._withheld = {names[index]: why for index, why in {**self._outside, **self._silent}.items()}
-        new = {name: why for name, why in self._withheld.items() if before.get(name) != why}
-        for line in _by_reason(new):
-            self._on_event(True, line)
-        if back:
-            self._on_event(False, f"{', '.join(names[index] for index in back)}: commands are back")
-
-    def _off_limits(self, index: int) -> str | None:
-        """Return why a joint cannot be switched on where it is; None where it can, or is on."""
-        if not self._shaper.released[index] or self._sample is None:
-            return None
-        low, high = joint_limits(self._bus, self._limits)[index]
-        position = self._sample.position[index]
-        if not position < low - OFF_LIMITS and not position > high + OFF_LIMITS:  # NaN is neither
-            return None
-        return (
-            f"at {position:.3f} rad, its torque stays off (expected {low:.3f} to {high:.3f} rad, its limits);"
-            f" turn it back by hand, or correct its zero or the parameter limits; then command torque off and"
-            f" on"
-        )
-
-    def _missed(self, error: BamError) -> None:
-        self._lost_in_a_row += 1
-        if self._lost_in_a_row >= self._settings.failures:
-            self._lose(f"{error} ({self._lost_in_a_row} samples lost in a row)")
-
-    def _lose(self, reason: str, *, gone: bool = False) -> None:
-        """Give the bus up for now: whatever still hears us is released."""
-        self._bus_lost = True
-        self._away = ""
-        self._sample = None
-        self._bus.release()
-        self._latch(reason, gone=gone)
-
-    def _reopen(self) -> bool:
-        """Try to get a lost bus back, with torque off; the fault stays latched."""
-        self._bus.close()
-        try:
-            found = self._bus.open()
-        except OtherServos as error:
-            self._latch(str(error), gone=self._was_gone)
-            return False
-        except BamError as error:
-            self._away = str(error)
-            return False
-        self._bus_lost = False
-        self._lost_in_a_row = 0
-        if self._fault is not None:
-            self._fault = f"{self._fault} (it is back; command torque off, then on, to go on)"
-        self._on_event(False, f"bus is back: {found}")
-        return True
-
-    def _report_hardware(self, sample: ServoSample) -> None:
-        lines = [
+    def _describe_errors(self, sample: ServoSample) -> list[str]:
+        return [
             line
             for name, bits in zip(self._bus.names, sample.hardware_error, strict=True)
             for line in self._bus.describe_errors(name, bits & FATAL)
             or describe_hardware_errors(name, bits & FATAL)
         ]
-        self._bus.release()
-        self._latch("; ".join(lines))
 
-    def _latch(self, fault: str, *, gone: bool = False) -> None:
-        """Keep torque off from now on, and say why once."""
-        self._shaper.reset()
-        self._guard.reset()
-        self._was_gone = gone
-        self._fault_number = self._streams.number
-        if self._fault != fault:
-            self._fault = fault
-            # A servo that cannot be reached any more may not have heard that it shall let go.
-            self._on_event(True, fault if gone else f"torque off: {fault}")
+    def _handle(self, event: Event) -> None:
+        """Go to the state that follows an event, and carry out its actions."""
+        self._safety, actions = transition(self._safety, event)
+        for action in actions:
+            self._carry_out(action)
 
-    def _serve_requests(self) -> None:
-        while self._requests:
-            function, future = self._requests.popleft()
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                future.set_result(function())
-            except Exception as error:
-                future.set_exception(error)
-
-    def _refuse_requests(self) -> None:
-        """Answer requests that no loop will serve; both this and `stop` may find the same ones."""
-        while self._requests:
-            try:
-                _, future = self._requests.popleft()
-                future.set_exception(
-                    Unavailable(
-                        "bus",
-                        "not active (the servo loop is stopped)",
-                        advice="activate the node and ask again",
-                    )
-                )
-            except (IndexError, InvalidStateError):
-                continue
+    def _carry_out(self, action: Action | Report) -> None:
+        match action:
+            case Report(is_error, line):
+                self._on_event(is_error, line)
+            case Action.RELEASE:
+                self._bus.release()
+            case Action.DROP_SAMPLE:
+                self._sample = None
+            case Action.RESET_GOALS:
+                self._shaper.reset()
+                self._guard.reset()
+                self._gate.reset_goals()
+            case Action.AWAIT_RELEASE:
+                self._streams.await_release()
+            case Action.FORGET_COMMANDS:
+                self._streams.forget()
+                self._gate.forget()
 
 
-def _by_reason(withheld: Mapping[str, str]) -> list[str]:
-    """Return one line per reason, with the joints it holds for."""
-    return [
-        f"{', '.join(name for name, other in withheld.items() if other == reason)}: {reason}"
-        for reason in dict.fromkeys(withheld.values())
-    ]
+def _ask_for_torque(commands: Sequence[JointCommand]) -> bool:
+    return any(command.torque_enable for command in commands)
+
+
+def _has_fatal_errors(sample: ServoSample) -> bool:
+    """Return whether a servo reports an error of itself."""
+    return any(bits & FATAL for bits in sample.hardware_error)

@@ -27,10 +27,11 @@ from bam_ros.driver.diagnostics import servo_diagnostics
 from bam_ros.driver.gains_hold import HOLD_TIME, GainsHold
 from bam_ros.driver.joint_command import JointCommandTopic
 from bam_ros.driver.joint_limits import Range, joint_limits, limit_warnings, parse_limits
+from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.servo_about import JOINT_COMMAND
 from bam_ros.driver.servo_bus import Gains, ServoBus, ServoSample
 from bam_ros.driver.servo_commands import parse_commands, torque_off
-from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
+from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.driver.state_messages import StateMessages
 from bam_ros.driver.trajectory_action import OFF, TrajectoryAction, action_type
 from bam_ros.driver.trajectory_follower import TrajectoryFollower

@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bam_ros.driver.goal_shaper import JointCommand
+from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.servo_bus import ServoGoal, ServoSample
-from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
+from bam_ros.driver.servo_loop import ServoLoop
 from test.ros.ros_helpers import FakeBus
 
 

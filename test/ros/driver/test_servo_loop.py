@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from types import SimpleNamespace
 
 import pytest
@@ -17,6 +16,7 @@ from bam_core.errors import Unavailable
 from bam_ros.driver import servo_loop
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.hardware_errors import HardwareError
+from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.servo_bus import (
     BusCorrupt,
     BusGone,
@@ -26,7 +26,7 @@ from bam_ros.driver.servo_bus import (
     ServoGoal,
     ServoSample,
 )
-from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
+from bam_ros.driver.servo_loop import ServoLoop
 from test.ros.ros_helpers import PATIENCE, FakeBus, wait_for
 from test.ros.stepped_bus import SteppedBus, SteppedLoop
 
@@ -251,7 +251,98 @@ def test_a_fault_is_acknowledged_while_the_clock_of_the_bus_stands_still() -> No
     assert stepped.loop.fault is None
 
 
+@pytest.mark.parametrize(
+    "cause", ["hardware error", "following error", "lost samples", "failure", "port gone"]
+)
+def test_torque_goes_off_in_the_very_exchange_in_which_a_fault_begins(cause: str) -> None:
+    stepped = SteppedLoop(SteppedBus("hip", "knee"), following_error=0.3, failures=3)
+    stepped.run(0.1, hip=0.0, knee=0.0)
+    bus, loop = stepped.bus, stepped.loop
+    assert bus.torque == [True, True]
+    if cause == "hardware error":
+        bus.errors = [0, int(HardwareError.OVERLOAD)]
+    elif cause == "following error":
+        bus.stuck = {"knee"}
+    else:
+        bus.failure = {
+            "lost samples": BusTimeout("id 1", "no answer", advice="check it"),
+            "failure": Unavailable("bus", "failed", advice="check it"),
+            "port gone": GONE,
+        }[cause]
+    while not loop.latched:
+        assert bus.torque == [True, True]
+        stepped.command(0.0, joint=0)
+        stepped.command(0.9, joint=1)
+        loop.step()
+    assert bus.torque == [False, False]
+
+
+def test_faults_are_of_a_joint_of_any_place_on_the_bus() -> None:
+    for index, name in enumerate(("hip", "knee", "foot")):
+        stepped = SteppedLoop(SteppedBus("hip", "knee", "foot"))
+        stepped.run(0.1, hip=0.0, knee=0.0, foot=0.0)
+        stepped.bus.errors[index] = int(HardwareError.OVERLOAD)
+        stepped.run(0.01, hip=0.0, knee=0.0, foot=0.0)
+        assert str(stepped.loop.fault).startswith(f"{name}: hardware error overload")
+        assert stepped.bus.torque == [False] * 3
+
+
+def test_an_error_of_a_single_packet_is_no_fault() -> None:
+    stepped = holding()
+    stepped.bus.errors = [int(HardwareError.CHECKSUM | HardwareError.RANGE)]
+    stepped.run(0.1, joint=0.0)
+    assert stepped.loop.fault is None
+    assert stepped.bus.torque == [True]
+
+
+def test_a_fault_is_not_acknowledged_by_commands_of_before() -> None:
+    stepped = SteppedLoop(SteppedBus("hip", "knee"), command_timeout=0.05)
+    stepped.run(0.1, hip=0.0)
+    stepped.command(0.0, on=False, joint=1)
+    stepped.bus.errors = [int(HardwareError.OVERLOAD), 0]
+    stepped.run(0.1, hip=0.0)
+    stepped.command(0.0, on=False, joint=1)  # the servo still reports its error
+    stepped.run(0.1)
+    stepped.bus.errors = [0, 0]
+    stepped.run(0.1)
+    assert "overload" in str(stepped.loop.fault)
+    stepped.command(0.0, on=False, joint=1)
+    stepped.run(0.01)
+    assert stepped.loop.fault is None
+
+
+def test_a_torque_that_was_interrupted_begins_anew_where_the_joint_is() -> None:
+    stepped = holding(command_timeout=0.05, torque_on_speed=0.5)
+    stepped.run(2.0, joint=0.8)
+    stepped.bus.errors = [int(HardwareError.OVERLOAD)]
+    stepped.run(0.1, joint=0.8)
+    stepped.bus.errors = [0]
+    stepped.bus.position = [-0.4]  # it has sunk meanwhile
+    stepped.loop.take(OFF)
+    stepped.run(0.01)
+    goals = stepped.run(0.1, joint=0.8)
+    held = [goal.position[0] for goal in goals if goal.torque_enable[0]]
+    assert held[0] == -0.4
+    assert max(held) < -0.4 + 0.5 * 0.1 + 1e-9
+
+
 # Following error and limits
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_joint_does_not_follow_on_either_side(side: float) -> None:
+    stepped = SteppedLoop(SteppedBus("hip", "knee"), following_error=1.0)
+    stepped.bus.stuck = {"hip"}
+    stepped.run(2.0, hip=1.1 * side, knee=0.0)
+    assert str(stepped.loop.fault).startswith("hip: 1.1 rad from its goal")
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_joint_is_off_its_limits_on_either_side(side: float) -> None:
+    stepped = SteppedLoop(SteppedBus(position=1.2 * side), limits=((-1.0, 1.0),))
+    stepped.run(0.1, joint=0.0)
+    assert stepped.bus.torque == [False]
+    assert f"at {1.2 * side:.3f} rad, its torque stays off" in str(stepped.loop.fault)
 
 
 @pytest.mark.parametrize("step", [0.0005, 0.002, 0.1], ids=["2 kHz", "500 Hz", "10 Hz"])
@@ -337,8 +428,7 @@ def test_what_was_commanded_during_a_reboot_is_forgotten() -> None:
 def test_a_stream_that_went_on_during_a_reboot_moves_nothing_and_a_new_one_does() -> None:
     stepped = holding(command_timeout=0.05)
     stepped.run(0.1, joint=0.0)
-    request: Future[None] = Future()
-    stepped.loop._requests.append((stepped.loop._interruption(lambda: None, "rebooted"), request))
+    request = stepped.loop._requests.put(stepped.loop._interruption(lambda: None, "rebooted"))
     stepped.run(0.2, joint=0.0)
     assert request.done()
     assert stepped.bus.torque == [False]
@@ -355,8 +445,7 @@ def test_a_reboot_that_fails_brings_no_torque_back_to_a_stream_that_went_on() ->
     def fail() -> None:
         raise Unavailable("joint", "not back 3 s after a reboot", advice="cycle its power")
 
-    request: Future[None] = Future()
-    stepped.loop._requests.append((stepped.loop._interruption(fail, "rebooted"), request))
+    request = stepped.loop._requests.put(stepped.loop._interruption(fail, "rebooted"))
     goals = stepped.run(0.2, joint=0.0)
     assert "not back" in str(request.exception())
     assert {goal.torque_enable for goal in goals} == {(False,)}

@@ -285,7 +285,7 @@ def test_commands_that_queued_up_are_taken_at_once(client: Client) -> None:
     commands.publish(ServoCommands(name=["joint"], torque_enable=[False], position=[math.nan]))
     client.wait_for(lambda: node._loop._streams.number == before + 501)  # type: ignore[union-attr]
     assert len(turns) < 100
-    assert not node._loop._streams.in_force(node._bus.now())[0].torque_enable  # type: ignore[union-attr]
+    assert not node._loop._streams.advance(node._bus.now())[0].torque_enable  # type: ignore[union-attr]
 
 
 def test_no_joint_keeps_an_old_word_in_the_diagnostics(client: Client) -> None:

@@ -17,8 +17,9 @@ from bam_core.mujoco import load_diverged_run
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.goal_shaper import JointCommand
+from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.servo_bus import Gains, ServoGoal, ServoSample
-from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
+from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.settings import SimulationSettings
 from bam_ros.simulator.speed_meter import SpeedMeter
