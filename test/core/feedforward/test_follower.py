@@ -415,17 +415,33 @@ def test_the_guard_forbids_what_leads_out_and_nothing_else() -> None:
         ((0.5, 1.04, 0.0), 0.5),  # holds against a load that pulls it back in
         ((0.5, 1.06, 0.0), 0.0),
         ((-0.5, 1.06, 0.0), -0.5),
+        ((-0.5, -0.97, 0.0), -0.5),
+        ((-0.5, -1.04, 0.0), -0.5),
         ((-0.5, -1.06, 0.0), 0.0),
         ((0.5, -1.06, 0.0), 0.5),
+        ((0.5, 0.97, 0.0), 0.5),
         ((0.5, 0.0, 4.9), 0.5),
         ((0.5, 0.0, 5.1), 0.0),
         ((-0.5, 0.0, 5.1), -0.5),
+        ((-0.5, 0.0, -4.9), -0.5),
         ((-0.5, 0.0, -5.1), 0.0),
+        ((0.5, 0.0, -5.1), 0.5),
     ]
     for arguments, allowed in cases:
         assert guard.allowed(*(np.array([each]) for each in arguments)) == pytest.approx([allowed])
     with refused(OutOfRange, thing="guard error"):
         Guard(limits=LIMITS, error=0.0)
+
+
+def test_the_guard_looks_at_each_joint_with_its_own_limits() -> None:
+    limits = Limits(low=[-1.0, -2.0], high=[1.0, 2.0], speed=[4.0, 8.0], torque=[1.0, 1.0])
+    guard = Guard(limits=limits, error=0.5)
+    duty = np.array([0.5, 0.5])
+    assert guard.allowed(duty, np.array([1.5, 1.5]), np.zeros(2)).tolist() == [0.0, 0.5]
+    assert guard.allowed(-duty, np.array([-1.5, -1.5]), np.zeros(2)).tolist() == [0.0, -0.5]
+    assert guard.allowed(duty, np.zeros(2), np.array([6.0, 6.0])).tolist() == [0.0, 0.5]
+    for error, joint in (([0.4, -0.4], None), ([0.0, 0.6], 1), ([-0.6, 0.0], 0), ([0.0, math.nan], 1)):
+        assert guard.lost(np.array(error)) == joint
 
 
 @given(st.floats(-0.05, 0.05))

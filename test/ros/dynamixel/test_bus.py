@@ -172,6 +172,26 @@ def test_goals_are_written_only_when_they_change(
 
 
 @pytest.mark.parametrize("servo", SERVOS)
+@pytest.mark.parametrize("way_out", ["goal", "release", "reboot"])
+def test_no_goal_outlives_its_torque(
+    way_out: str, servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    bus = make_bus(virtual_servos(servo=servo))
+    bus.open()
+    start = bus.exchange(OFF).position[0]
+    assert math.isfinite(bus.exchange(on(start)).goal_position[0])
+    if way_out == "goal":
+        bus.exchange(OFF)
+    elif way_out == "release":
+        bus.release()
+    else:
+        bus.reboot("joint")
+    sample = bus.exchange(OFF)
+    assert sample.torque_enabled == (False,)
+    assert math.isnan(sample.goal_position[0])
+
+
+@pytest.mark.parametrize("servo", SERVOS)
 def test_pi_is_a_goal_although_the_last_count_is_short_of_it(
     servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
 ) -> None:

@@ -81,6 +81,33 @@ def test_goals_that_are_a_little_too_fast_all_the_while_are_refused() -> None:
     assert any(refused)
 
 
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_rest_earns_no_jump(side: float) -> None:
+    looked_at = guard(speed=5.0)
+    for count in range(1001):  # 10 s
+        assert looked_at.refusal(on(0.0), 0.0, 0.01 * count) == ""
+    reason = looked_at.refusal(on(side * 5.0 * 0.2), 0.0, 10.01)
+    assert reason.startswith(f"elbow: goal jumped by 1 rad to {side:g} rad (expected at most 5 rad/s")
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_goals_that_are_late_may_catch_up_by_what_they_were_late(side: float) -> None:
+    looked_at = guard(speed=5.0)
+    for count in range(1001):
+        looked_at.refusal(on(0.0), 0.0, 0.01 * count)
+    assert looked_at.refusal(on(side * 5.0 * 0.1), 0.0, 10.01) == ""
+    assert looked_at.refusal(on(side * 5.0 * 0.2), 0.0, 10.02) != ""  # only once
+
+
+def test_a_goal_after_torque_was_off_is_compared_with_where_the_joint_is() -> None:
+    looked_at = guard(speed=5.0)
+    assert looked_at.refusal(on(0.0), 0.0, 0.0) == ""
+    assert looked_at.refusal(OFF, 0.0, 0.01) == ""
+    assert looked_at.refusal(on(2.0), 2.0, 0.02) == ""  # it was turned by hand
+    assert looked_at.refusal(OFF, 2.0, 0.03) == ""
+    assert "jumped by 2 rad" in looked_at.refusal(on(0.0), 2.0, 0.04)
+
+
 def test_a_joint_that_stays_behind_for_a_second_is_named_and_one_that_catches_up_is_not() -> None:
     looked_at = guard(following_error=0.5)
     for _ in range(2):

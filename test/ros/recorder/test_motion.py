@@ -197,6 +197,38 @@ def test_an_arm_that_flies_off_is_out_of_bounds() -> None:
     assert (caught.value.thing, caught.value.value) == ("position of the arm", 2.0)
 
 
+def at_script(**limits: float) -> tuple[Motion, float, ArmGoal]:
+    """Return a motion in its script, the time and the goal in force."""
+    motion, arm, now = make(SCRIPTS["sin_sin"], **limits), Arm(), 0.0
+    while True:
+        goal = motion.step(now, JointReading(time=now, position=arm.position, torque_enabled=arm.torque))
+        if motion.phase is Phase.SCRIPT and motion.script_time(now) > 0.2:
+            return motion, now + PERIOD, goal
+        arm.follow(goal)
+        now += PERIOD
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_an_arm_is_out_of_bounds_on_either_side(side: float) -> None:
+    motion, now, _ = at_script(position_limit=1.9, error_limit=10.0)
+    motion.step(now, JointReading(time=now, position=1.85 * side, torque_enabled=True))
+    now += PERIOD
+    with pytest.raises(OutOfRange) as caught:
+        motion.step(now, JointReading(time=now, position=2.0 * side, torque_enabled=True))
+    assert (caught.value.thing, caught.value.value) == ("position of the arm", 2.0 * side)
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_an_arm_is_too_far_from_its_goal_on_either_side(side: float) -> None:
+    motion, now, goal = at_script(position_limit=10.0, error_limit=1.0)
+    position = goal.position + 0.9 * side
+    motion.step(now, JointReading(time=now, position=position, torque_enabled=True))
+    now += PERIOD
+    with pytest.raises(OutOfRange) as caught:
+        motion.step(now, JointReading(time=now, position=position + 0.2 * side, torque_enabled=True))
+    assert caught.value.thing == "distance of the arm from its goal"
+
+
 def test_an_arm_that_never_rests_is_not_a_bench() -> None:
     def shake(now: float, arm: Arm) -> None:
         arm.position = 0.1 * math.sin(20.0 * now)

@@ -109,12 +109,24 @@ def test_a_goal_that_is_no_number_keeps_the_one_in_force() -> None:
     assert exchange(bus, goal(math.nan), 300)[-1].position[0] == pytest.approx(0.3, abs=0.03)
 
 
-@pytest.mark.parametrize("by_release", [False, True])
-def test_no_goal_outlives_its_torque(by_release: bool) -> None:
+def test_a_reboot_releases_one_servo_and_forgets_its_goal() -> None:
+    bus = opened()
+    (name,) = bus.names
+    before = exchange(bus, goal(0.5), 500)[-1]
+    assert math.isfinite(before.goal_position[0])
+    bus.reboot(name)
+    # No client switches torque on without a goal; here it shows that the one of before is gone.
+    assert math.isnan(bus.exchange(goal(math.nan)).goal_position[0])
+
+
+@pytest.mark.parametrize("way_out", ["goal", "release", "reboot"])
+def test_no_goal_outlives_its_torque(way_out: str) -> None:
     bus = opened()
     exchange(bus, goal(0.5), 500)
-    if by_release:
+    if way_out == "release":
         bus.release()
+    elif way_out == "reboot":
+        bus.reboot(bus.names[0])
     hung = exchange(bus, ServoGoal.released(1), 2000)[-1]
     assert math.isnan(hung.goal_position[0])
     loop = ServoLoop(bus, LoopSettings(torque_on_speed=0.5), lambda *_: None, lambda *_: None)
