@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from bam_bench.msg import ServoStates
 from rclpy.time import Time
-from recorder_bench import short_session
 
 from bam_core.errors import BadData, BamError, UnknownName
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.recorder.motion import ArmGoal, Phase
 from bam_ros.recorder.run import RunRecorder
+from test.ros.recorder_bench import short_session
 
 START = 1_000_000_000  # ns
 
