@@ -54,7 +54,11 @@ ROOMS = {
     "driver": Room(
         group="safety",
         sources=(
-            "bam_ros/driver/servo_loop*.py",
+            "bam_ros/driver/servo_loop.py",
+            "bam_ros/driver/safety_states.py",
+            "bam_ros/driver/joint_states.py",
+            "bam_ros/driver/joint_gate.py",
+            "bam_ros/driver/loop_requests.py",
             "bam_ros/driver/following_guard.py",
             "bam_ros/driver/joint_limits.py",
             "bam_ros/driver/goal_shaper.py",
