@@ -13,6 +13,7 @@ first test that failed, `files` the seconds of each file.
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import json
 import os
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 _POLL = 0.05  # s
+_END_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
 class Recorder:
@@ -91,6 +93,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 def _run(request: dict[str, Any], log: Path, found: Path) -> None:
     """In the fork: never returns."""
     os.setsid()
+    ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((nothing, 0), (output, 1), (output, 2)):

@@ -84,9 +84,8 @@ class Tree:
     def close(self) -> None:
         """End the process that runs the tests; the copy stays."""
         if self._server is not None:
-            assert self._server.stdin is not None
-            self._server.stdin.close()
-            self._server.wait()
+            self._server.kill()  # and what it runs ends with it
+            self._server.communicate()
             self._server = None
 
     def keep_kernels(self) -> None:

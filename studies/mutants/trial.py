@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import random
 import time
@@ -14,9 +13,10 @@ from pathlib import Path
 from studies.mutants.python_mutations import Mutation
 from studies.mutants.record import NOT_BUILT, NOTICED, SURVIVED, Outcome, Record
 from studies.mutants.rooms import Room, stages_of
-from studies.mutants.tree import LIBRARIES, Tree
+from studies.mutants.tree import LIBRARIES, TestRun, Tree
 
 _FIRST_LIMIT = 1800.0  # s, of a processor and of the wall: tests without a bug
+_UNKNOWN = 5.0  # s; a file that was never run
 _MORE = 3.0  # times what tests take without a bug is their limit with one,
 _WALL = 10.0  # times the limit of a processor's time: other work goes on beside
 
@@ -55,7 +55,9 @@ class Trial:
         self._deadline = time.monotonic() + seconds
         self._tree = Tree(root, place / "tree", libraries)
         self._times: dict[str, float] = {}
-        self._red: set[str] = set()
+        self._green: set[str] = set()  # files that this trial has seen pass,
+        self._red: set[str] = set()  # and fail, without a bug
+        self._tree.keep_kernels()
         if self._times_path.exists():
             self._times = json.loads(self._times_path.read_text())
 
@@ -81,16 +83,7 @@ class Trial:
         known = self._record.known(mutation.key)
         if known is not None and known.state == self._state(mutation, stages, known.by):
             return known
-        result, by, seconds = SURVIVED, "", 0.0
-        left = list(stages)
-        while left and result == SURVIVED:
-            self._measure(left[0])
-            ready = list(itertools.takewhile(self._is_measured, left))
-            left = left[len(ready) :]
-            self._tree.keep_kernels()
-            with self._tree.with_bug(mutation) as built:
-                result, by, spent = self._tried(room, ready) if built else (NOT_BUILT, "", 0.0)
-            seconds += spent
+        result, by, seconds = self._tried(room, mutation, stages)
         outcome = Outcome(
             room=name,
             key=mutation.key,
@@ -104,37 +97,47 @@ class Trial:
         print(f"{outcome.outcome:9} {outcome.seconds:6.1f} s  {outcome.key}  {by}", flush=True)
         return outcome
 
-    def _tried(self, room: Room, stages: Sequence[Sequence[str]]) -> tuple[str, str, float]:
+    def _tried(
+        self, room: Room, mutation: Mutation, stages: Sequence[Sequence[str]]
+    ) -> tuple[str, str, float]:
         """Run tests with the bug; return what became of it, what noticed it, and seconds of a processor."""
         seconds = 0.0
         for stage in stages:
-            files = [file for file in sorted(stage, key=self._times.__getitem__) if file not in self._red]
-            if not files:
-                continue
-            limit = _MORE * sum(self._times[file] for file in files) + self._least + room.compiled
-            run = self._tree.run(files, processor=limit, wall=_WALL * limit)
-            seconds += run.processor
-            if not run.passed:
-                return NOTICED, run.by, seconds
+            while files := [file for file in sorted(stage, key=self._time) if file not in self._red]:
+                limit = _MORE * sum(map(self._time, files)) + self._least + room.compiled
+                with self._tree.with_bug(mutation) as built:
+                    if not built:
+                        return NOT_BUILT, "", seconds
+                    run = self._tree.run(files, processor=limit, wall=_WALL * limit)
+                seconds += run.processor
+                if run.passed:
+                    self._keep_times(files, run)
+                    break
+                # Whatever noticed it has to pass without the bug, and its limit to be of that.
+                suspects = [run.by.split("::")[0]] if "::" in run.by else files
+                if all(file in self._green for file in suspects):
+                    return NOTICED, run.by, seconds
+                self._measure(suspects)
         return SURVIVED, "", seconds
 
-    def _is_measured(self, files: Sequence[str]) -> bool:
-        return all(file in self._times for file in files)
-
     def _measure(self, files: Sequence[str]) -> None:
-        """Run tests without a bug once: how long they take, and that they pass."""
-        new = [file for file in files if file not in self._times and file not in self._red]
-        while new:
-            run = self._tree.run(new, processor=_FIRST_LIMIT, wall=_WALL * _FIRST_LIMIT)
-            self._times |= {file: run.files.get(file, 0.0) for file in new}
-            if run.passed:
-                break
-            red = run.by.split("::")[0]
-            print(f"left out: {run.by} fails without a bug", flush=True)
-            if red not in new:
-                break
-            self._red.add(red)
-            new.remove(red)
+        """Run tests without a bug, each file by itself: how long they take, and that they pass."""
+        for file in files:
+            if file not in self._green:
+                run = self._tree.run([file], processor=_FIRST_LIMIT, wall=_WALL * _FIRST_LIMIT)
+                if run.passed:
+                    self._keep_times([file], run)
+                else:
+                    print(f"left out: {run.by} fails without a bug", flush=True)
+                    self._red.add(file)
+        self._tree.keep_kernels()
+
+    def _time(self, file: str) -> float:
+        return self._times.get(file, _UNKNOWN)
+
+    def _keep_times(self, files: Sequence[str], run: TestRun) -> None:
+        self._green |= set(files)
+        self._times |= {file: run.files.get(file, 0.0) for file in files}
         self._times_path.parent.mkdir(parents=True, exist_ok=True)
         self._times_path.write_text(json.dumps(self._times))
 
