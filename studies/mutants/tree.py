@@ -111,7 +111,7 @@ class Tree:
 
         Args:
             files: of tests.
-            processor: limit, seconds of a processor in one process.
+            processor: limit, seconds of a processor.
             wall: limit, seconds.
         """
         log = self.path / "build" / "tests.log"

@@ -18,7 +18,7 @@ from studies.mutants.tree import LIBRARIES, TestRun, Tree
 _FIRST_LIMIT = 1800.0  # s, of a processor and of the wall: tests without a bug
 _UNKNOWN = 5.0  # s; a file that was never run
 _MORE = 3.0  # times what tests take without a bug is their limit with one,
-_WALL = 10.0  # times the limit of a processor's time: other work goes on beside
+_WALL = 40.0  # times the limit of a processor's time: other work goes on beside
 
 
 def drawn(mutations: Sequence[Mutation], seed: int, room: str, count: int) -> list[Mutation]:

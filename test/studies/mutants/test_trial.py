@@ -52,7 +52,7 @@ def outcomes(
         "studies.mutants.rooms.python_mutations",
         lambda *given: [each for each in python_mutations(*given) if each.key.endswith(bugs)],
     )
-    trial = Trial(project, project / "build", seconds=seconds, libraries=("pytest",), least=1.0)
+    trial = Trial(project, project / "build", seconds=seconds, libraries=("pytest",), least=5.0)
     return {each.key.partition(": ")[2]: each for each in trial.run({"law": ROOM}, seed=0, count=99)}
 
 
