@@ -13,15 +13,12 @@ from bam_core.feedforward.follower import Follower, FollowerSettings
 from bam_core.feedforward.guard import Guard
 from bam_core.feedforward.inverse_dynamics import InverseDynamics, pieces_from_dynamics
 from bam_core.feedforward.law import FeedForwardLaw
-from bam_core.feedforward.motor_model import DYNABAN_PARAMETERS, DynabanModel
 from bam_core.feedforward.pid import Pid, PidGains
 from bam_core.feedforward.piece import Piece, Reference
 from bam_core.feedforward.points import Points, fit_pieces, pieces_from_points
 
 __all__ = [
-    "DYNABAN_PARAMETERS",
     "DelayMeter",
-    "DynabanModel",
     "FeedForwardController",
     "FeedForwardLaw",
     "Follower",

@@ -17,7 +17,7 @@ REST_SPEED = 0.02
 
 # A law as a vector: torque constant, resistance, armature, FRICTION_PARAMETERS, whether the quadratic rule is
 # "opposing".
-_ARMATURE, _FRICTION, _OPPOSING, LAW_SIZE = 2, 3, 14, 15
+_ARMATURE, _FRICTION, _OPPOSING = 2, 3, 14
 
 _HALVINGS = 60  # of the bracket around a torque: its width ends below the last digits of a double
 
@@ -27,7 +27,7 @@ def torques(laws: Array, velocity: Array, next_velocity: Array, dt: float, outpu
     """Return τ_o + τ_a + τ_f, (n,) N·m; see `FeedForwardLaw`.
 
     Args:
-        laws: (n, LAW_SIZE), or (1, LAW_SIZE) for all.
+        laws: (n, 15), or (1, 15) for all.
         velocity: (n,) rad/s.
         next_velocity: (n,) rad/s.
         dt: s.

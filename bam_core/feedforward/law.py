@@ -12,7 +12,6 @@ from bam_core.arrays import Array
 from bam_core.errors import OutOfRange
 from bam_core.errors.checks import require_positive
 from bam_core.feedforward._law_kernel import REST_SPEED, torques
-from bam_core.feedforward.motor_model import DynabanModel
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import DcMotor
 
@@ -23,10 +22,9 @@ __all__ = ["REST_SPEED", "FeedForwardLaw", "voltages"]
 class FeedForwardLaw:
     """u = k_e·ω + r/k_e·(τ_o + τ_a + τ_f), with τ_a = I_0·(ω' - ω)/dt and any friction law for τ_f.
 
-    Make it with `from_dynaban`, whose friction is eq. (4), or with `from_servo`, whose friction is one of
-    M1-M6. There the load torque τ_e is -τ_o, and τ_f depends on the motor torque that it asks for: the two
-    are found together. At the jump of M6's quadratic term no torque may give the acceleration that is asked
-    for; |τ_e| is returned then, see `_law_kernel`.
+    `from_servo` takes the friction of M1-M6. The load torque τ_e is -τ_o, and τ_f depends on the motor torque
+    that it asks for: the two are found together. At the jump of M6's quadratic term no torque may give the
+    acceleration that is asked for; |τ_e| is returned then, see `_law_kernel`.
 
     Attributes:
         motor: k_e, r, I_0.
@@ -37,14 +35,6 @@ class FeedForwardLaw:
     motor: DcMotor
     friction: tuple[float, ...]
     opposing: bool = False
-
-    @classmethod
-    def from_dynaban(cls, model: DynabanModel) -> FeedForwardLaw:
-        """Return the law as the paper has it."""
-        fades = model.static - model.coulomb  # below zero too, which `Friction` would refuse
-        return cls(
-            model.motor, (model.viscous, model.coulomb, fades, model.stribeck_velocity, 1.0, *(0.0,) * 6)
-        )
 
     @classmethod
     def from_servo(cls, servo: ServoModel) -> FeedForwardLaw:

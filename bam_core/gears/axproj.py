@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 
 from bam_core.arrays import Array
 from bam_core.errors import OutOfRange, Unsupported, WrongShape
-from bam_core.gears._fixed_steps import fixed_steps
 from bam_core.gears._path import follow
 from bam_core.gears._pieces import newton, residual_of
 
@@ -115,40 +114,6 @@ def axproj(
         iterations=iterations,
         residual=residual,
     )
-
-
-def fixed_step_axproj(
-    velocity: ArrayLike,
-    mobility: ArrayLike,
-    drive: ArrayLike,
-    feedback: ArrayLike,
-    *,
-    step: float,
-    tolerance: float,
-    limit: int,
-) -> tuple[Array, int]:
-    """Solve the same by the iterations that the paper mentions: s := proj(K, s - c·F(s)), remark 3 within.
-
-    It is here to be compared with.
-
-    Args:
-        velocity: v, (n,) rad/s.
-        mobility: A, (n, n).
-        drive: φ, (n,) N·m.
-        feedback: P, (n, n), with σ_max(P) < 1.
-        step: c, relative to 1/(‖A‖·‖φ‖), which has the unit of s per rad/s.
-        tolerance: residual at which to stop, rad/s, as of `AxisProjection`.
-        limit: of iterations.
-
-    Returns:
-        y, (n,) rad/s, and the count of iterations, `limit` where the tolerance was not reached.
-    """
-    v, A = np.asarray(velocity, dtype=np.float64), np.asarray(mobility, dtype=np.float64)
-    phi, P = np.asarray(drive, dtype=np.float64), np.asarray(feedback, dtype=np.float64)
-    size = step / max(float(np.linalg.norm(A, 2) * np.linalg.norm(phi)), 1e-300)
-    f, w, internal = np.zeros(len(v)), np.empty(len(v)), np.empty(len(v))
-    iterations = fixed_steps((v, A, phi, P, np.zeros(len(v))), (f, w, internal), size, tolerance, limit)
-    return v - w, iterations
 
 
 def largest_gain(feedback: ArrayLike) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bam_core.arrays import Array
-from bam_core.errors import OutOfRange, UnknownName
+from bam_core.errors import OutOfRange
 from bam_core.errors.checks import require_not_negative, require_positive
 
 JOINTS = ("shoulder", "elbow")
@@ -131,11 +131,3 @@ ARMS: Mapping[str, TwoLinkArm] = MappingProxyType(
     }
 )
 """The arms of BAM section VI-B by name."""
-
-
-def find_arm(name: str) -> TwoLinkArm:
-    """Return an arm of ARMS; raise BamError with the valid names where there is none."""
-    try:
-        return ARMS[name]
-    except KeyError:
-        raise UnknownName("arm", name, ARMS) from None

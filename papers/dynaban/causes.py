@@ -9,9 +9,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from bam_core.feedforward import DynabanModel, FeedForwardLaw
+from bam_core.feedforward import FeedForwardLaw
 from bam_core.plots.save import save_figure
 from papers.dynaban.kicks import MOVING, Experiment, Figures, Reality, by_feed_forward, by_position, figures
+from papers.dynaban.motor_model import DynabanModel
 from papers.dynaban.plots import plot_causes
 from papers.dynaban.stand import JOINTS, RIGHT_KNEE
 from papers.redone import Exhibit, Task
@@ -84,7 +85,7 @@ def find_causes(
         law: (4), as it is found on the bench.
         told: joints whose delay is found.
     """
-    common = FeedForwardLaw.from_dynaban(law)
+    common = law.law
     nominal = FeedForwardLaw.from_servo(experiment.servo)
     repeats = min(_REPEATS, experiment.repeats)
     found: dict[str, Remains] = {}

@@ -18,7 +18,6 @@ from bam_core.mujoco.robot import compile_robot
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.model import ServoModel, load_servo
 from papers.dynaban.following import Following, following, following_in_space
-from papers.dynaban.leg import FOOT
 from papers.dynaban.performance import (
     Performance,
     Stage,
@@ -31,6 +30,7 @@ from papers.dynaban.stand import (
     BODIES,
     DURATION,
     FLAT,
+    FOOT,
     JOINTS,
     KICKING,
     SUPPORTING,

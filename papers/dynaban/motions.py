@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Motions through keys, and the kick of the leg."""
+"""Motions through keys."""
 
 from __future__ import annotations
 
@@ -14,25 +14,6 @@ from bam_core.errors import OutOfRange
 
 Motion = Callable[[ArrayLike], tuple[Array, Array, Array]]
 """Times (n,) s -> position rad, velocity rad/s, acceleration rad/s², each (n, joints)."""
-
-KICK_DURATION = 1.7
-"""s."""
-
-# Time s; hip yaw, roll and pitch, knee, ankle pitch and roll in degrees. Positive pitch swings forwards, a
-# positive knee is bent: stand, lift, swing back, kick through, return.
-_KICK = (
-    (0.00, 0.0, 0.0, 15.0, 30.0, 15.0, 0.0),
-    (0.40, 8.0, 6.0, 12.0, 50.0, 24.0, -6.0),
-    (0.74, 12.0, 10.0, -18.0, 72.0, 18.0, -9.0),
-    (1.02, 2.0, 7.0, 48.0, 14.0, 2.0, -5.0),
-    (1.30, -3.0, 3.0, 32.0, 42.0, 20.0, -2.0),
-    (KICK_DURATION, 0.0, 0.0, 15.0, 30.0, 15.0, 0.0),
-)
-
-
-def kick(size: float = 1.0) -> Motion:
-    """Return the kick of `leg.LEG_JOINTS`; its swing about where it begins is `size` times the usual one."""
-    return through_keys(np.array(_KICK)[:, 0], np.radians(np.array(_KICK)[:, 1:]), size)
 
 
 def through_keys(times: ArrayLike, places: ArrayLike, size: float = 1.0) -> Motion:

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bam_core.feedforward import DynabanModel
 from bam_core.identification.identify import identify
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
@@ -23,6 +22,7 @@ from bam_core.servo.friction import Friction
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.text.table import format_table
+from papers.dynaban.motor_model import DynabanModel
 from papers.dynaban.published_models import FIRMWARE, PROGRAM
 
 HEADINGS = [

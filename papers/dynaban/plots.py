@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bam_core.arrays import Array
-from bam_core.feedforward import DynabanModel
+from papers.dynaban.motor_model import DynabanModel
 from papers.dynaban.performance import Performance
 from papers.dynaban.voltage_fit import VoltageFit, log_errors, replay_log
 from papers.dynaban.voltage_logs import PERIOD, VoltageLog

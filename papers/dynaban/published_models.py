@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from bam_core.feedforward.motor_model import DynabanModel
+from papers.dynaban.motor_model import DynabanModel
 
 PROGRAM = DynabanModel(
     torque_constant=1.6,

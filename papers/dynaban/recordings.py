@@ -11,12 +11,12 @@ from typing import cast
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.feedforward import DynabanModel
 from bam_core.plots.save import save_figure
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import load_servo
 from papers.claim import UNEXPECTED, Claim, claim
+from papers.dynaban.motor_model import DynabanModel
 from papers.dynaban.plots import plot_friction, plot_friction_models, plot_voltage_fit
 from papers.dynaban.published_models import FIRMWARE, PROGRAM
 from papers.dynaban.verdicts import within

@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from bam_core.feedforward import DynabanModel, FeedForwardLaw
+from bam_core.feedforward import FeedForwardLaw
 from bam_core.plots.save import save_figure
 from bam_core.servo.model import ServoModel, load_servo
 from papers.claim import Claim, Kind, claim
@@ -26,6 +26,7 @@ from papers.dynaban.kicks import (
     by_position,
     figures,
 )
+from papers.dynaban.motor_model import DynabanModel
 from papers.dynaban.performance import Performance
 from papers.dynaban.plots import (
     LAW_4,
@@ -138,7 +139,7 @@ def perform_kicks(
         if way == POSITION:
             runs[way] = by_position(kicks, experiment.reality)
         elif way == LAW_4:
-            laws = [FeedForwardLaw.from_dynaban(law)] * len(JOINTS)
+            laws = [law.law] * len(JOINTS)
             runs[way] = by_feed_forward(kicks, experiment.reality, [laws] * len(kicks))
         else:
             some = kicks[: experiment.repeats]
@@ -151,7 +152,7 @@ def _own_law(servo: ServoModel, begin: DynabanModel) -> FeedForwardLaw:
     """Return law (4) as it is found on the bench from logs of this servo."""
     logs = record_virtual(servo, SUPPLY)[::_OWN_EVERY]
     fit = identify_voltage_model(logs, logs, begin, generations=_OWN_GENERATIONS, restarts=0)
-    return FeedForwardLaw.from_dynaban(cast("DynabanModel", fit.model))
+    return cast("DynabanModel", fit.model).law
 
 
 def _checks(task: Task, effort: Effort) -> list[Claim]:
@@ -216,7 +217,7 @@ def _exact_kick() -> tuple[float, float]:
     )
     kicks = Experiment(reality=reality, robots=1, repeats=1, servo=servo).kicks()
     kicks = [replace(kick, holding=kick.ideal_holding()) for kick in kicks]
-    law = FeedForwardLaw.from_dynaban(LIKE_THE_PAPER)
+    law = LIKE_THE_PAPER.law
     found = figures(by_feed_forward(kicks, reality, [[law] * len(JOINTS)]), 1)
     moving = [j for j in range(len(JOINTS)) if j not in FLAT]
     return float(np.max(np.abs(found.delay[:, moving]))), float(np.max(found.deformation))

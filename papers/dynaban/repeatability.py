@@ -14,9 +14,9 @@ from functools import partial
 
 import numpy as np
 
-from bam_core.feedforward import DynabanModel, FeedForwardLaw
 from papers.claim import Claim, claim
 from papers.dynaban.kicks import Experiment, Figures, by_feed_forward, by_position, figures, leg_spread
+from papers.dynaban.motor_model import DynabanModel
 from papers.dynaban.stand import JOINTS
 from papers.dynaban.verdicts import OfRobots, gain_limits
 from papers.redone import Exhibit, Task
@@ -83,7 +83,7 @@ def find_splits(
         law: (4), of all servos.
         known: figures of the experiment as it is, PID only and feed-forward.
     """
-    laws = [FeedForwardLaw.from_dynaban(law)] * len(JOINTS)
+    laws = [law.law] * len(JOINTS)
     found = {_ALL: Split.make(*known)}
     real = experiment.reality
     for share in SHARES:

@@ -8,8 +8,10 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.servo.pendulum import GRAVITY
-from papers.dynaban.leg import FOOT
 from papers.dynaban.motions import Motion, through_keys
+
+FOOT = "foot"
+"""Site at the tip of the kicking foot."""
 
 TRUNK = "trunk"
 """Site whose orientation is recorded."""
@@ -39,13 +41,7 @@ _AXES = {
     "ankle_pitch": (0.0, -1.0, 0.0),
     "ankle_roll": (1.0, 0.0, 0.0),
 }
-_THIGH, _SHANK, _FOOT_HEIGHT, _HIP_DROP, _HIP = (
-    0.12,
-    0.12,
-    0.035,
-    0.03,
-    0.045,
-)  # m; sizes as of `leg.leg_spec`
+_THIGH, _SHANK, _FOOT_HEIGHT, _HIP_DROP, _HIP = 0.12, 0.12, 0.035, 0.03, 0.045  # m
 _MASSES = {"yaw": 0.06, "roll": 0.28, "thigh": 0.24, "shank": 0.12, "ankle": 0.28, "foot": 0.12, "trunk": 2.2}
 """kg; a humanoid of 60 cm and 4.3 kg."""
 

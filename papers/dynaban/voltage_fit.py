@@ -11,12 +11,12 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict
 from bam_core.errors.checks import require_positive
-from bam_core.feedforward.motor_model import DYNABAN_PARAMETERS, DynabanModel
 from bam_core.identification.search.descent import Descent
 from bam_core.servo.effects import ServoEffects
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import DcMotor
+from papers.dynaban.motor_model import DYNABAN_PARAMETERS, DynabanModel
 from papers.dynaban.voltage_kernel import errors, simulate
 from papers.dynaban.voltage_logs import PERIOD, VoltageLog
 

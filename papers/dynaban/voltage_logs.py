@@ -10,9 +10,9 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, WrongShape
-from bam_core.feedforward.motor_model import DynabanModel
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
+from papers.dynaban.motor_model import DynabanModel
 
 BARE = PendulumBench(mass=0.0, arm_mass=0.0, length=0.12)
 """Nothing attached to the shaft."""

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.gears.axproj import axproj, fixed_step_axproj, largest_gain
+from bam_core.gears.axproj import axproj, largest_gain
 from bam_core.gears.geared_joints import GearedJoints
 from bam_core.servo.asymmetry import Asymmetry
+from papers.kikuuwe.fixed_steps import fixed_step_axproj
 
 DT = 1e-3
 """h, s."""

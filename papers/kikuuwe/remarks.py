@@ -9,7 +9,6 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.gears import Asymmetry, Gear, GearedJoints, axproj, internal_forces, largest_gain
-from bam_core.gears.axproj import fixed_step_axproj
 from papers.claim import Claim, claim
 from papers.kikuuwe.all_pieces import all_solutions
 from papers.kikuuwe.benchmark import (
@@ -22,6 +21,7 @@ from papers.kikuuwe.benchmark import (
 )
 from papers.kikuuwe.examples import run_rod
 from papers.kikuuwe.figure_8 import figure_8_claims
+from papers.kikuuwe.fixed_steps import fixed_step_axproj
 from papers.kikuuwe.rod import ROD_SIDES
 
 _TIMESTEPS = (1e-3, 5e-4, 2.5e-4, 1.25e-4)  # s

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bam_core.feedforward import DynabanModel, HandOver, Limits, Piece, PieceBuffer
+from bam_core.feedforward import HandOver, Limits, Piece, PieceBuffer
+from papers.dynaban.motor_model import DynabanModel
 
 MODEL = DynabanModel(
     torque_constant=1.6,

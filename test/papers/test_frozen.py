@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BadData
-from bam_core.feedforward import DynabanModel
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
 from bam_core.simulation.rollout import Rollout
@@ -23,11 +22,12 @@ from papers.bam import squats
 from papers.bam.arm_errors import arm_claims, arm_runs
 from papers.bam.arm_tracking import ArmTrack, track
 from papers.bam.synthetic import Campaign, agreement_claims, identified, model_claims, true_servo
-from papers.bam.two_link import TwoLinkArm, find_arm
+from papers.bam.two_link import ARMS, TwoLinkArm
 from papers.claim import Claim
 from papers.dynaban import voltage_fit as identification
 from papers.dynaban.claims import kick_claims, own_parameters_claims
 from papers.dynaban.kicks import Experiment
+from papers.dynaban.motor_model import DynabanModel
 from papers.dynaban.performance import Performance
 from papers.dynaban.plots import LAW_4, OWN, POSITION
 from papers.dynaban.redo import perform_kicks
@@ -102,7 +102,7 @@ def test_no_claim_of_bam_holds_of_arms_that_never_move(
         return replace(made, position=at_rest(made.position))
 
     monkeypatch.setattr("papers.bam.arm_errors.track", frozen)
-    arm = find_arm(name)
+    arm = ARMS[name]
     first, second = (true_servo(servo) for servo in arm.servos)
     campaign = Campaign(repeats=1, trials=30, every=4, fresh=4)
     found = [identified(truth.servo.name, truth, quiet, campaign) for truth in (first, second)]

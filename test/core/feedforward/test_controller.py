@@ -26,10 +26,10 @@ from bam_core.mujoco import compile_robot
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.model import load_servo
 from papers.dynaban.following import following, following_in_space
-from papers.dynaban.leg import FOOT, LEG_JOINTS, leg_spec
-from papers.dynaban.motions import KICK_DURATION, kick
 from papers.dynaban.performance import Stage, Timing, detuned, perform_by_feed_forward, perform_by_position
+from papers.dynaban.stand import FOOT
 from test.core.feedforward_cases import MODEL, buffer, line
+from test.core.leg_cases import KICK_DURATION, LEG_JOINTS, kick, leg_spec
 from test.core.refusals import refused
 
 MX = FIRMWARES["mx-protocol1"]
@@ -40,14 +40,14 @@ def controller(**opposition: float) -> FeedForwardController:
     found = buffer()
     found.offer(line(0.0, 2.0, [0.0, 0.0], [0.8, 0.0]), 0.0)
     return FeedForwardController(
-        found, [FeedForwardLaw.from_dynaban(MODEL)] * 2, MX, PidGains(p=16.0, i=0.0), Opposition(**opposition)
+        found, [MODEL.law] * 2, MX, PidGains(p=16.0, i=0.0), Opposition(**opposition)
     )
 
 
 def test_without_error_the_duty_is_the_models_alone() -> None:
     control = controller()
     duty = control.duty(0.5, [0.4, 0.0], 12.0, DT)
-    law = FeedForwardLaw.from_dynaban(MODEL)
+    law = MODEL.law
     assert duty == pytest.approx([float(law.voltage(0.8, 0.8, DT, 0.0)) / 12.0, 0.0], abs=1e-9)
 
 
@@ -101,7 +101,7 @@ def test_settings_that_make_no_sense_are_refused() -> None:
     with refused(OutOfRange, thing="PID p", value=-1.0):
         PidGains(p=-1.0)
     with refused(WrongShape, thing="controller laws", value=1):
-        FeedForwardController(buffer(), [FeedForwardLaw.from_dynaban(MODEL)], MX)
+        FeedForwardController(buffer(), [MODEL.law], MX)
 
 
 def signal(time: np.ndarray) -> np.ndarray:
@@ -174,7 +174,7 @@ def test_feed_forward_takes_the_delay_out_of_a_kick_of_servos_that_are_off(stage
 
 @pytest.mark.parametrize("cut", np.arange(1, 14) * KICK_DURATION / 14)
 def test_wherever_the_stream_ends_the_leg_stops_and_stays(stage, cut) -> None:
-    laws = [FeedForwardLaw.from_dynaban(MODEL)] * 6
+    laws = [MODEL.law] * 6
     run = perform_by_feed_forward(stage, kick(), KICK_DURATION, laws, cut=cut - 0.01)
     low, high = run.goal.min(axis=0) - np.radians(3.0), run.goal.max(axis=0) + np.radians(3.0)
     assert np.all(run.position >= low)

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from bam_core.errors import OutOfRange, Unavailable, WrongShape, WrongValue
 from bam_core.feedforward import (
     DelayMeter,
-    FeedForwardLaw,
     Follower,
     FollowerSettings,
     Guard,
@@ -35,7 +34,7 @@ from test.core.refusals import refused
 
 STEP = 2.5e-3
 SETTINGS = FollowerSettings(
-    laws=[FeedForwardLaw.from_dynaban(MODEL)] * 2,
+    laws=[MODEL.law] * 2,
     supply=[VIRTUAL_SUPPLY] * 2,
     limits=replace(LIMITS, names=("hip", "knee")),
     firmware=FIRMWARES["mx-protocol1"],
@@ -73,7 +72,7 @@ from bam_core.servo.firmware import FIRMWARES
 
 follower = Follower(
     FollowerSettings(
-        laws=[FeedForwardLaw.from_dynaban(MODEL)] * 2,
+        laws=[MODEL.law] * 2,
         supply=[VIRTUAL_SUPPLY] * 2,
         limits=LIMITS,
         firmware=FIRMWARES["mx-protocol1"],

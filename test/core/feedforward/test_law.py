@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -12,11 +12,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bam_core.errors import OutOfRange, Unsupported
-from bam_core.feedforward import DYNABAN_PARAMETERS, DynabanModel, FeedForwardLaw
+from bam_core.feedforward import FeedForwardLaw
 from bam_core.servo.effects import ServoEffects
 from bam_core.servo.friction import FRICTION_MODELS, QUADRATIC_RULES
 from bam_core.servo.model import ServoModel
 from bam_core.servo.parameters import FRICTION_EFFECTS
+from papers.dynaban.motor_model import DYNABAN_PARAMETERS
 from test.core.feedforward_cases import MODEL
 from test.core.physics_cases import M6, law, servo
 from test.core.refusals import refused
@@ -33,7 +34,7 @@ def test_the_voltage_of_the_law_gives_the_acceleration_that_was_asked_for(speed,
     mean = 0.5 * (speed + then)
     if abs(mean) < 0.03:
         return
-    voltage = FeedForwardLaw.from_dynaban(MODEL).voltage(speed, then, DT, load)
+    voltage = MODEL.law.voltage(speed, then, DT, load)
     torque = MODEL.motor.torque(voltage, speed)
     left = torque - np.sign(mean) * MODEL.budget(mean) - load
     assert left / MODEL.armature == pytest.approx(acceleration, abs=1e-6)
@@ -117,7 +118,7 @@ def test_friction_goes_from_static_to_coulomb_and_then_grows_with_speed() -> Non
 
 
 def test_a_motion_at_rest_is_not_pushed_by_friction() -> None:
-    assert FeedForwardLaw.from_dynaban(MODEL).voltage(0.0, 0.0, DT, 0.0) == 0.0
+    assert MODEL.law.voltage(0.0, 0.0, DT, 0.0) == 0.0
 
 
 @given(st.floats(0.0, 0.3), moving, torques)
@@ -132,12 +133,12 @@ def test_viscous_friction_cannot_be_told_from_back_emf(share, speed, load) -> No
         resistance=constant / ratio,
         viscous=MODEL.viscous * (1.0 + share),
     )
-    one, two = (FeedForwardLaw.from_dynaban(each) for each in (MODEL, other))
+    one, two = (each.law for each in (MODEL, other))
     assert two.voltage(speed, speed, DT, load) == pytest.approx(one.voltage(speed, speed, DT, load), abs=1e-9)
 
 
-def test_parameters_survive_the_way_into_a_vector_and_back() -> None:
-    assert DynabanModel.from_vector(MODEL.vector()) == MODEL
+def test_the_vector_of_a_model_has_its_seven_parameters_in_order() -> None:
+    assert dict(zip(DYNABAN_PARAMETERS, MODEL.vector(), strict=True)) == asdict(MODEL)
     assert len(DYNABAN_PARAMETERS) == 7
 
 
@@ -147,7 +148,7 @@ def test_what_cannot_be_is_refused() -> None:
     with refused(OutOfRange, thing="Dynaban model static", value=0.05):
         _ = replace(MODEL, static=0.05).friction
     with refused(OutOfRange, value=0.0):
-        FeedForwardLaw.from_dynaban(MODEL).voltage(1.0, 1.0, 0.0, 0.0)
+        MODEL.law.voltage(1.0, 1.0, 0.0, 0.0)
     heavy = FRICTION_MODELS["m6"].friction({**M6, "load_motor": 0.9})
     with refused(OutOfRange) as caught:
         FeedForwardLaw.from_servo(servo(heavy))

@@ -14,9 +14,10 @@ from bam_core.errors import Conflict, OutOfRange, UnknownName, WrongShape, Wrong
 from bam_core.feedforward import InverseDynamics, Points, pieces_from_dynamics, pieces_from_points
 from bam_core.mujoco import bench_spec, compile_robot
 from bam_core.servo.pendulum import PendulumBench
-from papers.dynaban.leg import FOOT, LEG_JOINTS, leg_spec
-from papers.dynaban.motions import KICK_DURATION, kick, through_keys
+from papers.dynaban.motions import through_keys
+from papers.dynaban.stand import FOOT
 from test.core.feedforward_cases import MODEL
+from test.core.leg_cases import KICK_DURATION, LEG_JOINTS, kick, leg_spec
 from test.core.refusals import refused
 
 BENCH = PendulumBench(mass=0.28, arm_mass=0.05, length=0.12)

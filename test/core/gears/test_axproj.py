@@ -14,8 +14,8 @@ from bam_core.errors import OutOfRange, Unsupported, WrongShape
 from bam_core.gears import Asymmetry, Gear, GearedJoints, axproj, friction_torque, largest_gain
 from bam_core.gears._path import follow
 from bam_core.gears._pieces import newton, residual_of
-from bam_core.gears.axproj import fixed_step_axproj
 from papers.kikuuwe.benchmark import Problem, measure_axproj, measure_fixed_steps, random_problem
+from papers.kikuuwe.fixed_steps import fixed_step_axproj
 from test.core.gear_cases import check_inclusion
 from test.core.refusals import refused
 

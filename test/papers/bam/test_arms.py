@@ -14,7 +14,7 @@ from bam_core.servo.model import load_servo
 from papers.bam.arm_description import arm_spec, arm_urdf
 from papers.bam.arm_paths import PATHS, path_points
 from papers.bam.arm_tracking import track
-from papers.bam.two_link import ARMS, find_arm
+from papers.bam.two_link import ARMS
 from test.core.refusals import refused
 
 angle = st.floats(-1.5, 1.5)
@@ -65,16 +65,14 @@ def test_paths_are_within_reach_and_run_at_constant_speed(arm, name) -> None:
 
 def test_a_point_out_of_reach_is_named() -> None:
     with refused(OutOfRange, thing="arm dynamixel_2r, point", value=(1.0, 0.0)):
-        find_arm("dynamixel_2r").inverse([1.0, 0.0])
+        ARMS["dynamixel_2r"].inverse([1.0, 0.0])
 
 
-def test_an_unknown_arm_or_path_is_named_with_those_that_there_are() -> None:
-    with refused(UnknownName, kind="arm", name="scara"):
-        find_arm("scara")
+def test_an_unknown_path_is_named_with_those_that_there_are_and_so_is_a_missing_servo() -> None:
     with refused(UnknownName, kind="path", name="zigzag"):
-        path_points(find_arm("erob_2r"), "zigzag", [0.0])
+        path_points(ARMS["erob_2r"], "zigzag", [0.0])
     with refused(WrongShape, thing="servos", value=1):
-        track(find_arm("dynamixel_2r"), [load_servo("mx106")], "circle", 32.0)
+        track(ARMS["dynamixel_2r"], [load_servo("mx106")], "circle", 32.0)
 
 
 @pytest.mark.parametrize("arm", ARMS.values(), ids=ARMS)

@@ -33,7 +33,7 @@ from papers.bam.synthetic import (
     true_servo,
 )
 from papers.bam.truth import TrueServo
-from papers.bam.two_link import find_arm
+from papers.bam.two_link import ARMS
 from papers.claim import Claim
 
 pytestmark = pytest.mark.long
@@ -48,7 +48,7 @@ MANY = replace(SMALL, fresh=300)
 """So many logs that the factor of an MX-106 is decided."""
 
 FACTOR = "VI-A, mx106: MAE of M1 over that of the best"
-ARM = find_arm("dynamixel_2r")
+ARM = ARMS["dynamixel_2r"]
 RATIO = "VI-B, fig. 7, dynamixel_2r, friction ±15 %: MAE of M1 over that of M4, smallest over paths and gains"
 GAINS = (24,)
 """kp of squats."""

@@ -37,7 +37,7 @@ from papers.bam.spread import held_with_either, spread_exhibit
 from papers.bam.squats import CONVERTED, IDENTIFIED, Squats, plot_squats, squat_claims, squat_exhibit
 from papers.bam.synthetic import delay_check, error_rows, fresh_logs, table_1_logs, true_servo
 from papers.bam.truth import Run, record, within_table_1
-from papers.bam.two_link import find_arm
+from papers.bam.two_link import ARMS
 from papers.claim import Claim, Kind
 from papers.page import write_page
 from papers.redone import Redone, Task
@@ -234,7 +234,7 @@ def test_the_best_repeat_is_chosen_by_training_alone() -> None:
 
 
 def test_an_arm_s_claims_need_the_paper_s_model_to_be_best_and_twice_as_good_everywhere() -> None:
-    arm = find_arm("dynamixel_2r")
+    arm = ARMS["dynamixel_2r"]
     right = {(path, gain): mae(m4=0.0125, m5=0.018, m6=0.018) for path in PATHS for gain in ("LG", "HG")}
     assert all(each.holds for each in arm_claims(arm, "m4", right))
     for wrong in (0.016, 0.009):  # less than twice, more than three times
@@ -250,7 +250,7 @@ def test_an_arm_s_claims_need_the_paper_s_model_to_be_best_and_twice_as_good_eve
 
 
 def test_of_the_erob_arm_the_means_count() -> None:
-    arm = find_arm("erob_2r")
+    arm = ARMS["erob_2r"]
     errors = {(path, gain): mae(m6=0.010) for path in PATHS for gain in ("LG", "HG")}
     errors["square", "HG"] = mae(m6=0.0125)  # worse than M5 there
     assert [each.holds for each in arm_claims(arm, "m6", errors)] == [True, True]
@@ -502,7 +502,7 @@ def test_a_factor_does_not_hold_where_saturation_makes_another_model_the_best() 
 
 
 def test_arms_whose_joints_differ_were_chosen_after() -> None:
-    arm = find_arm("dynamixel_2r")
+    arm = ARMS["dynamixel_2r"]
     errors = {(path, gain): mae(m4=0.0125, m5=0.014, m6=0.014) for path in PATHS for gain in ("LG", "HG")}
     assert not any(each.chosen_after for each in arm_claims(arm, "m4", errors))
     late = list(arm_claims(arm, "m4", errors, differ=True))

@@ -17,7 +17,7 @@ from papers.bam.joint import dry_friction, friction_torque
 from papers.bam.synthetic import true_servo
 from papers.bam.true_arm import true_track
 from papers.bam.truth import Reality, Run, TrueServo, record
-from papers.bam.two_link import find_arm
+from papers.bam.two_link import ARMS
 
 LOAD = PendulumBench(mass=1.0, length=0.15)
 IDEAL = Reality(
@@ -85,7 +85,7 @@ def test_runs_differ_by_what_is_said_to_spread_and_are_the_same_with_the_same_se
 
 
 def test_an_arm_without_friction_moves_as_in_mujoco() -> None:
-    arm = find_arm("dynamixel_2r")
+    arm = ARMS["dynamixel_2r"]
     truths = [plain(name, Friction(viscous=0.05, coulomb=1e-6)) for name in arm.servos]
     slim = [replace(each.servo, friction_model="m1") for each in truths]
     true = true_track(arm, (truths[0], truths[1]), "square", arm.low_gain)

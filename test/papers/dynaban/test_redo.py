@@ -11,7 +11,6 @@ import mujoco
 import numpy as np
 import pytest
 
-from bam_core.feedforward import DynabanModel
 from bam_core.servo.friction import Friction
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
@@ -19,14 +18,14 @@ from papers.claim import Claim
 from papers.dynaban import voltage_fit as identification
 from papers.dynaban.claims import kick_claims, own_parameters_claims
 from papers.dynaban.kicks import REACH, SUPPLY, Experiment, Figures, Kick, Reality, figures
-from papers.dynaban.leg import FOOT
+from papers.dynaban.motor_model import DynabanModel
 from papers.dynaban.performance import Performance
 from papers.dynaban.plots import LAW_4, POSITION
 from papers.dynaban.published_models import FIRMWARE, PROGRAM
 from papers.dynaban.recordings import DEVICE, Settings, read_runs, redo_recordings, score, split_runs
 from papers.dynaban.redo import Effort, perform_kicks, redo
 from papers.dynaban.repeatability import SHARES, Split, find_splits, split_claim, splits_exhibit
-from papers.dynaban.stand import DURATION, JOINTS, TRUNK, stand_kick, stand_spec
+from papers.dynaban.stand import DURATION, FOOT, JOINTS, TRUNK, stand_kick, stand_spec
 from papers.dynaban.sticking import sticking_words, undecided_joints
 from papers.dynaban.verdicts import gain_limits, within
 from papers.dynaban.voltage_fit import Model, replay_log

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kicking leg of a small humanoid: six hinges below a fixed trunk."""
+"""A leg of a small humanoid, six hinges below a fixed trunk, and its kick."""
 
 from __future__ import annotations
 
 import mujoco
+import numpy as np
 
 from bam_core.servo.pendulum import GRAVITY
+from papers.dynaban.motions import Motion, through_keys
+from papers.dynaban.stand import FOOT
 
 LEG_JOINTS = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
 """From trunk to foot."""
-
-FOOT = "foot"
-"""Site at the tip of the foot."""
 
 _THIGH, _SHANK, _FOOT_HEIGHT = 0.12, 0.12, 0.035
 
@@ -61,3 +61,23 @@ def _link(
         conaffinity=0,
     )
     return body
+
+
+KICK_DURATION = 1.7
+"""s."""
+
+# Time s; hip yaw, roll and pitch, knee, ankle pitch and roll in degrees. Positive pitch swings forwards, a
+# positive knee is bent: stand, lift, swing back, kick through, return.
+_KICK = (
+    (0.00, 0.0, 0.0, 15.0, 30.0, 15.0, 0.0),
+    (0.40, 8.0, 6.0, 12.0, 50.0, 24.0, -6.0),
+    (0.74, 12.0, 10.0, -18.0, 72.0, 18.0, -9.0),
+    (1.02, 2.0, 7.0, 48.0, 14.0, 2.0, -5.0),
+    (1.30, -3.0, 3.0, 32.0, 42.0, 20.0, -2.0),
+    (KICK_DURATION, 0.0, 0.0, 15.0, 30.0, 15.0, 0.0),
+)
+
+
+def kick(size: float = 1.0) -> Motion:
+    """Return the kick of `LEG_JOINTS`; its swing about where it begins is `size` times the usual one."""
+    return through_keys(np.array(_KICK)[:, 0], np.radians(np.array(_KICK)[:, 1:]), size)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from bam_core.arrays import Array
 from bam_core.errors import OutOfRange
 from bam_core.errors.checks import require_not_negative, require_positive
+from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.servo.friction import Friction
 from bam_core.servo.motor import DcMotor
 
@@ -88,14 +89,17 @@ class DynabanModel:
             self.viscous * speed + stribeck_factor * self.static + (1.0 - stribeck_factor) * self.coulomb
         )
 
+    @property
+    def law(self) -> FeedForwardLaw:
+        """The feed-forward law (1) with this friction (4)."""
+        fades = self.static - self.coulomb  # below zero too, which `Friction` would refuse
+        return FeedForwardLaw(
+            self.motor, (self.viscous, self.coulomb, fades, self.stribeck_velocity, 1.0, *(0.0,) * 6)
+        )
+
     def vector(self) -> Array:
         """Return the parameters in the order of DYNABAN_PARAMETERS, (7,)."""
         return np.array(astuple(self))
-
-    @classmethod
-    def from_vector(cls, vector: ArrayLike) -> DynabanModel:
-        """Return the model of (7,) parameters in the order of DYNABAN_PARAMETERS."""
-        return cls(**dict(zip(DYNABAN_PARAMETERS, np.asarray(vector, dtype=float).tolist(), strict=True)))
 
 
 DYNABAN_PARAMETERS: tuple[str, ...] = tuple(field.name for field in fields(DynabanModel))
