@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
-ROOMS = ("bam_core", "bam_ros", "examples", "launch", "resource", "studies", "test", "tools")
+ROOMS = ("bam_core", "bam_ros", "examples", "launch", "papers", "resource", "studies", "test", "tools")
 CODE = {".py", ".cc", ".h", ".sh", ".js", ".css", ".jinja", ".in"}  # servo files and interfaces are data
 
 
