@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bam_core.errors import Conflict
 from studies.mutants.engine import LIBRARY, build_engine
 from studies.mutants.python_mutations import Mutation
 
@@ -118,8 +119,10 @@ class Tree:
         log.parent.mkdir(exist_ok=True)
         request = {"files": list(files), "processor": processor, "wall": wall, "log": str(log)}
         answer = self._ask(request)
-        if answer["status"] == 4 and _STALE in log.read_text() and build_engine(self.path):
+        if _is_stale(answer, log) and build_engine(self.path):
             answer = self._ask(request)
+        if _is_stale(answer, log):
+            raise Conflict("build", "is of other sources", advice="run `make dev`")
         status = answer["status"]
         if status == 4 and not answer["failed"]:
             answer["failed"] = next(iter(log.read_text().strip().splitlines()[-1:]), "")
@@ -168,3 +171,7 @@ class Tree:
         for path, content in self._kernels.items():
             if not path.exists() or path.read_bytes() != content:
                 path.write_bytes(content)
+
+
+def _is_stale(answer: dict[str, Any], log: Path) -> bool:
+    return answer["status"] == 4 and _STALE in log.read_text()

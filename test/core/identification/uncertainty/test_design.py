@@ -9,24 +9,27 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BadData, Conflict
+from bam_core.identification.search.evidence import evidence
 from bam_core.identification.search.gauss_newton import nearest_optimum
+from bam_core.identification.search.sensitivity import slopes
 from bam_core.identification.uncertainty import design
 from bam_core.identification.uncertainty.candidate_runs import (
+    CandidateRun,
     Choice,
     choice_for,
     choice_near,
     liftable,
     stall_torque,
 )
-from bam_core.identification.uncertainty.design import Knowledge, best_for, prospects, rank
-from bam_core.identification.uncertainty.uncertainty import uncertainty_terms
+from bam_core.identification.uncertainty.design import Knowledge, Prospect, best_for, prospects, rank
+from bam_core.identification.uncertainty.uncertainty import UncertaintyTerms, uncertainty_terms
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from test.core.identification_cases import BENCH, mx106, record
 from test.core.refusals import refused
-from test.core.uncertainty_cases import fitted, space_for
+from test.core.uncertainty_cases import fitted, linear_space, space_for, toy
 
 SERVO = mx106("m1")
 LOGS = [record(SERVO, script, kp) for script in ("sin_sin", "sin_time_square") for kp in (8.0, 32.0)]
@@ -128,3 +131,72 @@ def test_a_lab_with_many_loads_gets_no_more_to_choose_from() -> None:
         for mass, kp in zip((0.5, 0.8, 1.0, 1.2, 1.5, 2.0), (4, 8, 12, 16, 24, 32), strict=True)
     ]
     assert len(choice_near(SERVO, many).runs()) <= 128
+
+
+def run(script: str, kp: float = 8.0, bench: PendulumBench = BENCH) -> CandidateRun:
+    return CandidateRun(script=SCRIPTS[script], kp=kp, bench=bench, supply_voltage=15.0)
+
+
+def test_a_plan_takes_the_most_bits_per_second_and_counts_what_it_has() -> None:
+    space = linear_space(2)
+    nothing = Knowledge(vector=np.zeros(len(PARAMETERS)), covariance=np.eye(2))
+    other = PendulumBench(mass=0.5, length=0.1)
+    large, again, small = (np.diag(each) for each in ([15.0, 0.0], [15.0, 0.0], [0.0, 3.0]))
+    found = [
+        Prospect(run=run("sin_sin", bench=other), information=large),
+        Prospect(run=run("sin_sin", 16.0), information=again),
+        Prospect(run=run("sin_sin", 32.0), information=small),
+    ]
+    seconds = SCRIPTS["sin_sin"].duration + 6.0
+    first, second, third = rank(found, space, nothing, 9)
+    # Of equal ones the first; from then on no load is changed until it pays.
+    assert (first.run, first.seconds) == (found[0].run, seconds + 60.0)
+    assert first.gain == pytest.approx(2.0)  # log2(16) / 2
+    assert first.helps == space.axes[0].name
+    np.testing.assert_allclose(first.before, [1.0, 1.0])
+    np.testing.assert_allclose(first.after, [0.25, 1.0])
+    assert (second.run, second.seconds) == (found[2].run, first.seconds + seconds + 60.0)
+    assert (second.gain, second.helps) == (pytest.approx(1.0), space.axes[1].name)
+    np.testing.assert_allclose(second.before, first.after)
+    np.testing.assert_allclose(second.after, [0.25, 0.5])
+    assert third.run == found[1].run
+    assert third.gain == pytest.approx(0.5 * np.log2(31.0 / 16.0))
+    assert third.seconds == second.seconds + seconds
+    assert len(rank(found, space, nothing, 2)) == 2
+
+
+def test_the_best_run_for_a_parameter_leaves_it_the_smallest_error() -> None:
+    known = Knowledge(vector=np.zeros(len(PARAMETERS)), covariance=np.diag([1.0, 0.25]))
+    found = [
+        Prospect(run=run("sin_sin"), information=np.diag([3.0, 0.0])),
+        Prospect(run=run("lift_and_drop"), information=np.diag([0.0, 5.0])),
+    ]
+    assert best_for(0, found, known) == (found[0].run, pytest.approx(0.5))
+    assert best_for(1, found, known) == (found[1].run, pytest.approx(1.0 / 3.0))
+
+
+def test_a_log_is_worth_as_many_samples_as_its_scatter_says() -> None:
+    problem = toy(12, 2, 0)
+    sizes = np.sqrt(np.mean(problem.residuals.reshape(12, -1) ** 2, axis=1))
+    per_sample = problem.jacobian.T @ problem.jacobian / 50.0 / np.median(sizes) ** 2
+    scatter = np.linalg.inv(per_sample) / 7.0  # as of seven samples per log
+    terms = UncertaintyTerms(
+        optimum=problem, found=evidence(problem), scatter=scatter, discretisation_bias=np.array([0.1, 0.0])
+    )
+    known = Knowledge.from_terms(terms)
+    assert known.rms == pytest.approx(np.median(sizes))
+    assert known.samples == pytest.approx(7.0)
+    np.testing.assert_allclose(known.covariance, terms.covariance)
+    assert Knowledge.from_terms(replace(terms, scatter=1e-9 * scatter)).samples == 50.0
+    assert Knowledge.from_terms(replace(terms, scatter=1e9 * scatter)).samples == pytest.approx(1.0 / 12.0)
+
+
+def test_a_run_adds_the_information_of_its_samples(knowledge: Knowledge) -> None:
+    known = replace(knowledge, rms=2e-3, samples=10.0)
+    (twice,), _ = prospects(SERVO, [run("sin_sin", 16.0)], SPACE, replace(known, samples=20.0))
+    (once,), _ = prospects(SERVO, [run("sin_sin", 16.0)], SPACE, known)
+    np.testing.assert_allclose(twice.information, 2.0 * once.information)
+    recording = run("sin_sin", 16.0).as_recording(SERVO)
+    answer = slopes(Rollout.for_servo([recording], SERVO), SPACE, known.vector)
+    expected = answer.jacobian.T @ answer.jacobian / len(answer.jacobian) * 10.0 / 2e-3**2
+    np.testing.assert_allclose(np.diag(once.information), np.diag(expected), rtol=0.3)

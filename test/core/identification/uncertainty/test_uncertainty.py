@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,11 +16,13 @@ from bam_core.identification.search.sensitivity import normalised, residuals_at,
 from bam_core.identification.search.space import Axis
 from bam_core.identification.uncertainty.advice import advisor
 from bam_core.identification.uncertainty.covariance import covariance
+from bam_core.identification.uncertainty.header_errors import HeaderError
 from bam_core.identification.uncertainty.tolerances import EXACT
 from bam_core.identification.uncertainty.uncertainty import (
     ParameterEstimate,
     Uncertainty,
     UncertaintyTerms,
+    _is_identifiable,
     describe,
     estimate_uncertainty,
     uncertainty_terms,
@@ -270,3 +273,85 @@ def test_the_bias_of_the_steps_is_what_far_finer_steps_are_off(monkeypatch: pyte
     ahead = set_right(at_fine, residuals_at(finest, vector) - at_fine.residuals).normalised
     expected = set_right(at_fine, np.zeros_like(at_fine.residuals)).normalised - ahead
     assert np.linalg.norm(found - expected) < 0.3 * np.linalg.norm(expected)
+
+
+def terms_of(scatter: np.ndarray, bias: tuple[float, ...] = (0.0, 0.0), **fields: Any) -> UncertaintyTerms:
+    """Terms of a linear problem of 12 logs; a share of a search range is two units of a parameter."""
+    problem = toy(12, 2, 0)
+    return UncertaintyTerms(
+        optimum=problem,
+        found=evidence(problem),
+        scatter=np.asarray(scatter),
+        discretisation_bias=np.array(bias),
+        **fields,
+    )
+
+
+def bench_error(*shift: float) -> HeaderError:
+    return HeaderError(name="mass", deviation=0.01, shift=np.array(shift), untold=False)
+
+
+def test_sources_of_uncertainty_add_as_squares() -> None:
+    misfit = np.array([[0.04, 0.0], [0.0, 0.02]])
+    terms = terms_of(
+        np.diag([0.01, 0.02]) ** 2,
+        (0.03, 0.0),
+        headers=(bench_error(0.02, 0.01), bench_error(0.0, -0.05)),
+        misfit=misfit,
+    )
+    np.testing.assert_allclose(terms.covariance, np.diag([0.01, 0.02]) ** 2 + np.diag([0.03, 0.0]) ** 2)
+    np.testing.assert_allclose(terms.bench, [[4e-4, 2e-4], [2e-4, 26e-4]])
+    np.testing.assert_allclose(terms.lacking, np.diag([8e-4, 2e-4]))
+    np.testing.assert_allclose(terms.total, terms.covariance + terms.bench + terms.lacking)
+
+
+def test_an_interval_is_students_for_scatter_and_normal_for_bench_and_model() -> None:
+    misfit = np.array([[0.03, 0.0]])
+    terms = terms_of(np.diag([0.01, 0.02]) ** 2, headers=(bench_error(0.02, 0.0),), misfit=misfit)
+    found = describe(terms, np.array([0.5, 0.6]))
+    t, z = 2.2009852, 1.9599640  # 11 degrees of freedom, and infinitely many
+    half = 2.0 * np.sqrt([(t * 0.01) ** 2 + z**2 * (0.02**2 + 0.03**2), (t * 0.02) ** 2])
+    for each, value, width, error in zip(
+        found.estimates, (0.0, 0.2), half, 2.0 * np.sqrt([0.01**2 + 0.02**2 + 0.03**2, 0.02**2]), strict=True
+    ):
+        assert each.value == pytest.approx(value)
+        assert (each.low, each.high) == (pytest.approx(value - width), pytest.approx(value + width))
+        assert each.standard_error == pytest.approx(error)
+    assert "11 degrees of freedom" in found.method
+    assert "tolerances of the bench" in found.method
+    assert "the cause found" in found.method
+    assert found.headers == terms.headers
+
+
+def test_what_trades_and_what_the_model_lacks_is_in_the_remarks() -> None:
+    apart = terms_of(np.array([[0.01, 0.0094], [0.0094, 0.01]]))
+    one, two = describe(apart, np.array([0.5, 0.5])).estimates
+    assert (one.trades_with, two.trades_with) == ((), ())
+    assert one.remark.startswith("hardly to be told from resistance")
+    together = terms_of(np.array([[0.01, -0.0096], [-0.0096, 0.01]]))
+    found = describe(together, np.array([0.5, 0.5]), lambda _, indices: [f"cure {i}" for i in indices])
+    assert [each.trades_with for each in found.estimates] == [("resistance",), ("torque_constant",)]
+    assert [each.remark.rpartition("; ")[2] for each in found.estimates] == ["cure 0", "cure 1"]
+    np.testing.assert_allclose(found.correlation, [[1.0, -0.96], [-0.96, 1.0]])
+    lacking = terms_of(np.diag([0.01, 0.01]) ** 2, misfit=np.array([[0.02, 0.005]]))
+    first, second = describe(lacking, np.array([0.5, 0.5])).estimates
+    assert "physics that the model lacks" in first.remark
+    assert "lacks" not in second.remark
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "half", "identifiable"),
+    [
+        (0.1, 0.4, 0.19, True),
+        (0.1, 0.4, 0.21, False),
+        (0.0, 0.001, 0.0099, True),
+        (0.0, 0.001, 0.0101, False),
+        (-1.0, 0.001, 0.0999, True),
+        (-1.0, 0.001, 0.1001, False),
+    ],
+)
+def test_a_parameter_is_identifiable_beside_its_value_or_near_zero_beside_its_range(
+    low: float, value: float, half: float, identifiable: bool
+) -> None:
+    axis = Axis(name="viscous", low=low, high=1.0, targets=("viscous",))
+    assert _is_identifiable(axis, value, half) is identifiable
