@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rooms and the imports between them: how many, which run upwards or in circles, and a picture.
 
-A room is a directory or a file directly in bam_core or bam_ros. An arrow leads from a room to another one that
+A room is a directory or a file directly in bam_core or bam_ros. An arrow leads from one room to another that
 it imports, lazily or for types included. The layers are those of `pyproject.toml`.
 
     .venv/bin/python tools/rooms.py [CHECKOUT] [--picture FILE.svg]

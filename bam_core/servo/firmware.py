@@ -124,11 +124,6 @@ class PositionFirmware(ABC):
         wanted = stiffness * self.shaped_error(error) - damping * np.asarray(velocity)
         return np.asarray(np.clip(wanted, -self.demand_limit, self.demand_limit))
 
-    @property
-    def shapes_error(self) -> bool:
-        """Whether demands are not proportional to the error."""
-        return self.dead_band > 0.0 or self.error_offset > 0.0
-
     def shaped_error(self, error: ArrayLike) -> NDArray[np.float64]:
         """Return what the firmware multiplies with its gain, rad, for errors θ_d - θ in rad."""
         error = np.asarray(error, dtype=np.float64)

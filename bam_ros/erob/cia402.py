@@ -32,8 +32,6 @@ class DriveState(Enum):
 class Mode(IntEnum):
     """Modes of operation (0x6060) in which the master sets a target in every cycle."""
 
-    CYCLIC_POSITION = 8
-    CYCLIC_VELOCITY = 9
     CYCLIC_TORQUE = 10
 
     @property

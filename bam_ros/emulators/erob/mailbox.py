@@ -15,21 +15,14 @@ class Protocol(IntEnum):
     """What a message carries."""
 
     ERROR = 0
-    AOE = 1
-    EOE = 2
     COE = 3
     FOE = 4
-    SOE = 5
-    VOE = 15
 
 
 class MailboxError(IntEnum):
     """Details of an error reply."""
 
-    SYNTAX = 1
     UNSUPPORTED_PROTOCOL = 2
-    SERVICE_NOT_SUPPORTED = 4
-    INVALID_HEADER = 5
     TOO_SHORT = 6
     INVALID_SIZE = 8
 

@@ -14,7 +14,6 @@ class Abort(IntEnum):
 
     TOGGLE = 0x05030000
     UNKNOWN_COMMAND = 0x05040001
-    OUT_OF_MEMORY = 0x05040005
     UNSUPPORTED_ACCESS = 0x06010000
     WRITE_ONLY = 0x06010001
     READ_ONLY = 0x06010002
@@ -24,7 +23,6 @@ class Abort(IntEnum):
     NOT_MAPPABLE = 0x06040041
     PDO_TOO_LONG = 0x06040042
     INCOMPATIBLE_PARAMETER = 0x06040043
-    WRONG_LENGTH = 0x06070010
     TOO_LONG = 0x06070012
     TOO_SHORT = 0x06070013
     NO_SUBINDEX = 0x06090011
@@ -32,7 +30,6 @@ class Abort(IntEnum):
     TOO_HIGH = 0x06090031
     TOO_LOW = 0x06090032
     GENERAL = 0x08000000
-    CANNOT_STORE = 0x08000020
     WRONG_STATE = 0x08000022
 
 
@@ -47,7 +44,6 @@ class SdoAbort(Exception):  # noqa: N818 - CANopen's word
 class DataType(IntEnum):
     """CANopen's numbers of types."""
 
-    BOOLEAN = 0x01
     INTEGER8 = 0x02
     INTEGER16 = 0x03
     INTEGER32 = 0x04

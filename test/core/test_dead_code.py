@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make check` tells names of the packages that nothing uses, and entries of its whitelist that are over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dead_code
+import pytest
+
+
+def test_what_only_a_test_or_a_template_uses_is_used_and_the_rest_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    room = tmp_path / "bam_core"
+    room.mkdir()
+    names = ("alone", "tested", "shown", "listed")
+    (room / "names.py").write_text("".join(f"def {name}():\n    pass\n" for name in names))
+    (room / "page.jinja").write_text("{{ shown() }}")
+    (tmp_path / "test").mkdir()
+    (tmp_path / "test" / "test_names.py").write_text("tested()\n\ndef of_the_test():\n    pass\n")
+    monkeypatch.setattr(dead_code, "ROOT", tmp_path)
+    monkeypatch.setattr(dead_code, "CHECKED", ("bam_core",))
+    monkeypatch.setattr(dead_code, "USERS", ("test",))
+    monkeypatch.setattr(dead_code, "WHITELIST", {"a library": "listed gone"})
+    assert dead_code.main() == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "bam_core/names.py:1: unused function 'alone'",
+        "tools/dead_code.py: 'gone' of a library is not in the code any more; delete it there",
+        "named and unused: 2",
+    ]
