@@ -7,12 +7,13 @@ import contextlib
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
 
 from bam_core.errors import BamError
 from bam_ros.driver.servo_bus import (
@@ -55,6 +56,17 @@ def wait_for(predicate: Callable[[], object], timeout: float = PATIENCE, what: s
         if time.monotonic() > deadline:
             pytest.fail(f"not within {timeout:g} s: {what or predicate}")
         time.sleep(0.002)
+
+
+def bus_is_well(diagnostics: Iterable[DiagnosticStatus]) -> bool:
+    """Whether one of these says that its bus has no fault.
+
+    It may warn of samples that were late or lost: on a busy machine some are, every second.
+    """
+    return any(
+        status.name.endswith(": bus") and status.level in (DiagnosticStatus.OK, DiagnosticStatus.WARN)
+        for status in diagnostics
+    )
 
 
 class Closable(Protocol):

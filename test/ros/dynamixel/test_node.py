@@ -20,7 +20,15 @@ from rclpy.qos import qos_profile_sensor_data
 from std_srvs.srv import Trigger
 
 from test.ros.ros_client import RosClient
-from test.ros.ros_helpers import LATE, PATIENCE, VirtualServos, client_maker, keep_number, wait_for
+from test.ros.ros_helpers import (
+    LATE,
+    PATIENCE,
+    VirtualServos,
+    bus_is_well,
+    client_maker,
+    keep_number,
+    wait_for,
+)
 
 pytestmark = pytest.mark.ros
 
@@ -257,7 +265,7 @@ def test_an_overload_before_the_start_is_named_and_stays_until_a_reboot(
 
     def acknowledged() -> bool:
         client.command(0.2, torque=False)
-        return any(status.message == "running" for status in client.diagnostics)
+        return bus_is_well(client.diagnostics)
 
     client.wait_for(acknowledged)
     client.hold(virtual)
@@ -305,9 +313,7 @@ def test_a_port_that_vanishes_is_told_at_once_and_taken_back_with_torque_off(
         client.wait_for(lambda: len(since()) > 20)
         assert not any(state.torque_enabled[0] for state in since())
         client.diagnostics.clear()  # the stream has ended now: no more complaint
-        client.wait_for(
-            lambda: any(s.level == DiagnosticStatus.OK and s.message == "running" for s in client.diagnostics)
-        )
+        client.wait_for(lambda: bus_is_well(client.diagnostics))
         client.wait_for(on)
         driver.send_signal(signal.SIGINT)
         _, log = driver.communicate(timeout=PATIENCE)

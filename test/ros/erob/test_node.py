@@ -22,7 +22,7 @@ from bam_ros.driver.servo_node import LATCHED_QOS
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from test.missing import raw_frames
 from test.ros.ros_client import RosClient
-from test.ros.ros_helpers import EROB_LATE, PATIENCE, client_maker, wait_for
+from test.ros.ros_helpers import EROB_LATE, PATIENCE, bus_is_well, client_maker, wait_for
 
 pytestmark = pytest.mark.ros
 
@@ -218,7 +218,7 @@ def test_a_drive_fault_is_named_in_the_diagnostics_and_ends_with_a_reboot(
     client.wait_for(client.commanding(lambda: client.bus_says("rebooted while torque was asked for")))
     assert not torque(drives)  # though commands go on: clients shall notice
     client.diagnostics.clear()
-    client.wait_for(client.commanding(lambda: client.bus_says("running"), torque=False))
+    client.wait_for(client.commanding(lambda: bus_is_well(client.diagnostics), torque=False))
     client.wait_for(client.commanding(client.holds))
 
 
@@ -249,7 +249,7 @@ def test_a_slave_that_comes_back_is_configured_anew_with_torque_off(
     assert not torque(drives)  # though commands go on
     client.wait_for(client.commanding(lambda: client.bus_says("it is back"), torque=True))
     client.diagnostics.clear()  # it ran before, too
-    client.wait_for(client.commanding(lambda: client.bus_says("running"), torque=False))
+    client.wait_for(client.commanding(lambda: bus_is_well(client.diagnostics), torque=False))
     client.wait_for(client.commanding(client.holds))
 
 

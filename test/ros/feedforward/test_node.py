@@ -36,7 +36,7 @@ from bam_ros.feedforward.node import FeedForwardNode
 from bam_ros.feedforward.settings import FeedForwardSettings
 from bam_ros.node.running_node import destroy_nodes
 from test.ros.ros_client import RosClient, SpinningThread
-from test.ros.ros_helpers import LATE, PATIENCE, FakeBus, VirtualServos, client_maker
+from test.ros.ros_helpers import LATE, PATIENCE, FakeBus, VirtualServos, bus_is_well, client_maker
 
 pytestmark = pytest.mark.ros
 
@@ -371,7 +371,7 @@ def test_what_is_refused_is_published_with_the_reason_and_changes_nothing(
     client.follow([[0.1, 0.1]], [2.0])
     assert client.figure("trajectories accepted") == "1"
     client.diagnostics.clear()
-    client.wait_for(lambda: client.says(DiagnosticStatus.OK, "running"))
+    client.wait_for(lambda: bus_is_well(s for s in client.diagnostics if "refused" not in s.message))
 
 
 @pytest.mark.parametrize(
@@ -415,7 +415,7 @@ def test_a_joint_that_is_blocked_ends_torque_until_torque_off_is_commanded(
 
     def acknowledged() -> bool:
         client.command(on=False)
-        return client.says(DiagnosticStatus.OK, "running")
+        return bus_is_well(client.diagnostics)
 
     client.diagnostics.clear()
     client.wait_for(acknowledged, torque=False)
@@ -441,7 +441,7 @@ def test_gains_and_reboot_are_served(virtual: VirtualServos, start: Start, make_
 
     def acknowledged() -> bool:
         client.command(on=False)
-        return client.says(DiagnosticStatus.OK, "running")
+        return bus_is_well(client.diagnostics)
 
     client.wait_for(acknowledged, torque=False)
     client.switch_on()
