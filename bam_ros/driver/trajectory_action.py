@@ -10,8 +10,9 @@ from rclpy.action.server import ActionServer, CancelResponse, ServerGoalHandle
 from rclpy.node import Node
 from rclpy.task import Future
 
+from bam_ros.driver.active_trajectory import Progress
 from bam_ros.driver.joint_path import PathPoint
-from bam_ros.driver.trajectory_follower import Progress, TrajectoryFollower
+from bam_ros.driver.trajectory_follower import TrajectoryFollower
 from bam_ros.driver.trajectory_goal import Ending, ErrorCode, Outcome, ToleranceRequest, TrajectoryGoal
 
 NAME = "~/follow_joint_trajectory"

@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 from bam_core.errors import BamError
+from bam_ros.driver.active_trajectory import ActiveTrajectory, Progress, goal_in_force
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_limits import Range
@@ -21,58 +21,13 @@ from bam_ros.driver.trajectory_goal import (
     ErrorCode,
     Outcome,
     Tolerance,
-    Tolerances,
     TrajectoryGoal,
 )
 
 FEEDBACK_PERIOD = 0.05
 """Least time between two reports of progress, s on the clock of the bus."""
 
-_TORQUE_ON_TIME = 1.0  # s; every driver has switched torque on after this,
-_TORQUE_ON_SAMPLES = 20  # and after so many samples: the machine may stand still meanwhile
-_GOAL_IN_FORCE = (
-    5e-3  # rad; a goal is that of its registers within half a count of the coarsest servo, the XL-320
-)
 _HOLD_SHARE = 0.25  # of the timeout of commands, after which a held joint is commanded anew
-
-
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """Where joints are on their way; tuples are parallel to the joints of the goal.
-
-    Attributes:
-        stamp: of the sample, ns.
-        time: since the start of the trajectory, s.
-        desired: positions, rad.
-        desired_velocity: rad/s.
-        actual: positions, rad.
-        actual_velocity: rad/s.
-    """
-
-    stamp: int
-    time: float
-    desired: tuple[float, ...]
-    desired_velocity: tuple[float, ...]
-    actual: tuple[float, ...]
-    actual_velocity: tuple[float, ...]
-
-
-@dataclass(kw_only=True)
-class _Active:
-    """A goal that is being followed."""
-
-    places: tuple[int, ...]
-    path: JointPath
-    start: float  # s on the clock of the bus
-    began: float  # s likewise; when it was accepted
-    limits: tuple[Range, ...]
-    tolerances: Tolerances
-    cancelled: Callable[[], bool] = lambda: False
-    on_progress: Callable[[Progress], None] = lambda _: None
-    on_done: Callable[[Outcome], None] = lambda _: None
-    was_on: set[int] = field(default_factory=set)  # joints whose torque has been seen to be on
-    samples: int = 0  # seen since it was accepted
-    reported: float = -math.inf  # s; the last report of progress
 
 
 class TrajectoryFollower:
@@ -106,7 +61,7 @@ class TrajectoryFollower:
         self._default = default
         self._hold_period = _HOLD_SHARE * timeout
         self._lock = threading.RLock()  # goals come from another thread than samples
-        self._active: _Active | None = None
+        self._active: ActiveTrajectory | None = None
         self._sample: ServoSample | None = None
         self._held: dict[int, float] = {}  # joint -> rad
         self._held_at = -math.inf  # s; when held joints were commanded last
@@ -173,7 +128,7 @@ class TrajectoryFollower:
                 self._end(self._active, _aborted(reason), hold=False)
             self._held.clear()
 
-    def _accepted(self, goal: TrajectoryGoal) -> _Active:
+    def _accepted(self, goal: TrajectoryGoal) -> ActiveTrajectory:
         """Return what will be followed; raises _RefusedError."""
         names, sample, now = self._bus.names, self._sample, self._bus.now()
         try:
@@ -196,7 +151,7 @@ class TrajectoryFollower:
         start = self._start(goal, path, sample, now)
         states = [self._state(place, sample, now) for place in places]
         positions, velocities = zip(*states, strict=True)
-        return _Active(
+        return ActiveTrajectory(
             places=places,
             path=path.starting_from(now - start, positions, velocities),
             start=start,
@@ -228,17 +183,18 @@ class TrajectoryFollower:
             return position[index], velocity[index]
         if place in self._held:
             return self._held[place], 0.0
-        return _in_force(sample, place), 0.0
+        return goal_in_force(sample, place), 0.0
 
-    def _follow(self, active: _Active, sample: ServoSample) -> None:
+    def _follow(self, active: ActiveTrajectory, sample: ServoSample) -> None:
         if active.cancelled():
             self._end(active, Outcome(ending=Ending.CANCELLED, text="cancelled"))
             return
         now = self._bus.now()
-        if (reason := self._torque_off(active, sample, now)) is not None:
-            self._end(active, _aborted(reason))
+        active.note(sample)
+        if (place := active.without_torque(sample, now)) is not None:
+            self._end(active, _aborted(self._why_without_torque(place)))
             return
-        progress = self._progress(active, sample)
+        progress = active.progress(sample, self._bus.acquired(sample))
         if now - active.reported >= FEEDBACK_PERIOD:
             active.reported = now
             active.on_progress(progress)
@@ -254,71 +210,36 @@ class TrajectoryFollower:
             if progress.time > active.path.end + active.tolerances.goal_time:
                 self._end(active, _aborted(f"at its end, {wrong}", ErrorCode.GOAL_TOLERANCE_VIOLATED))
                 return
-        elif len(active.was_on) == len(active.places) and self._is_there(active, sample):
+        elif active.is_there(sample):
             if self._command(active, active.path.last):
                 self._end(active, Outcome(ending=Ending.SUCCEEDED), active.path.last)
             return
         self._command(active, active.path.at(now - active.start)[0])
 
-    def _is_there(self, active: _Active, sample: ServoSample) -> bool:
-        """Return whether the goals in force, which a speed limit may hold back, are the last ones."""
-        goals = (_in_force(sample, place) for place in active.places)
-        return all(
-            abs(goal - min(max(last, low), high)) <= _GOAL_IN_FORCE
-            for goal, last, (low, high) in zip(goals, active.path.last, active.limits, strict=True)
-        )
-
-    def _command(self, active: _Active, positions: Sequence[float]) -> bool:
+    def _command(self, active: ActiveTrajectory, positions: Sequence[float]) -> bool:
         """Send goals; end the goal, and return false, where an input of higher priority commands a joint."""
-        commands = {
-            place: JointCommand(torque_enable=True, position=min(max(position, low), high))
-            for place, position, (low, high) in zip(active.places, positions, active.limits, strict=True)
-        }
-        refused = self._inputs.take(CommandInput.TRAJECTORY, commands)
+        refused = self._inputs.take(CommandInput.TRAJECTORY, active.commands(positions))
         if refused:
             self._end(active, _aborted(_taken(self._bus.names, refused)))
         return not refused
 
-    def _torque_off(self, active: _Active, sample: ServoSample, now: float) -> str | None:
-        """Return which joint lost its torque, or did not get it; None where all is well."""
-        active.samples += 1
-        late = now - active.began > _TORQUE_ON_TIME and active.samples > _TORQUE_ON_SAMPLES
-        for place in active.places:
-            name = self._bus.names[place]
-            if sample.torque_enabled[place]:
-                active.was_on.add(place)
-            elif place in active.was_on or late:
-                if self._inputs.closed(CommandInput.TRAJECTORY, (place,)):
-                    return _taken(self._bus.names, (place,))
-                return f"{name}: its torque is off ({self._loop.withheld.get(name, 'expected on')})"
-        return None
+    def _why_without_torque(self, place: int) -> str:
+        if self._inputs.closed(CommandInput.TRAJECTORY, (place,)):
+            return _taken(self._bus.names, (place,))
+        name = self._bus.names[place]
+        return f"{name}: its torque is off ({self._loop.withheld.get(name, 'expected on')})"
 
-    def _progress(self, active: _Active, sample: ServoSample) -> Progress:
-        time = self._bus.acquired(sample) - active.start
-        desired, velocity = active.path.at(time)
-        return Progress(
-            stamp=sample.stamp,
-            time=time,
-            desired=desired,
-            desired_velocity=velocity,
-            actual=tuple(sample.position[place] for place in active.places),
-            actual_velocity=tuple(sample.velocity[place] for place in active.places),
-        )
-
-    def _errors(self, active: _Active, tolerances: Sequence[Tolerance], progress: Progress) -> str:
+    def _errors(self, active: ActiveTrajectory, tolerances: Sequence[Tolerance], progress: Progress) -> str:
         """Return which joint is not where it should be, in words; empty: all are."""
-        for index, (place, tolerance) in enumerate(zip(active.places, tolerances, strict=True)):
-            wrong = tolerance.exceeded(
-                progress.actual[index] - progress.desired[index],
-                progress.actual_velocity[index] - progress.desired_velocity[index],
-            )
-            if wrong:
-                return f"{self._bus.names[place]}: {wrong}; free the joint, or raise the tolerance"
-        return ""
+        exceeded = progress.exceeded(tolerances)
+        if exceeded is None:
+            return ""
+        index, wrong = exceeded
+        return f"{self._bus.names[active.places[index]]}: {wrong}; free the joint, or raise the tolerance"
 
     def _end(
         self,
-        active: _Active,
+        active: ActiveTrajectory,
         outcome: Outcome,
         at: Sequence[float] | None = None,
         *,
@@ -340,7 +261,7 @@ class TrajectoryFollower:
         for index, place in enumerate(active.places):
             if not hold or sample is None or not sample.torque_enabled[place]:
                 continue
-            position = sample.position[place] if measured else _in_force(sample, place)
+            position = sample.position[place] if measured else goal_in_force(sample, place)
             low, high = active.limits[index]
             self._held[place] = min(max(at[index] if at is not None else position, low), high)
         self._inputs.let_go(CommandInput.TRAJECTORY, active.places)  # before clients hear of the end
@@ -370,12 +291,6 @@ class _RefusedError(Exception):
     def __init__(self, text: str, code: ErrorCode = ErrorCode.INVALID_GOAL) -> None:
         super().__init__(text)
         self.code = code
-
-
-def _in_force(sample: ServoSample, place: int) -> float:
-    """Return the goal that a joint has, rad; where it has none, its position."""
-    goal = sample.goal_position[place]
-    return goal if sample.torque_enabled[place] and math.isfinite(goal) else sample.position[place]
 
 
 def _taken(names: Sequence[str], places: Iterable[int]) -> str:

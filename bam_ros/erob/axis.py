@@ -122,9 +122,9 @@ class Axis:
         if mode >= 0:
             self._mode = values[mode]
 
-    def refusal(self, goal: AxisGoal, now: float) -> str:
-        """Return why a goal that has arrived at `now`, s, must not be followed; empty where it may."""
-        return self._guard.refusal(goal, self._position, now)
+    def take_goal(self, goal: AxisGoal, now: float) -> str:
+        """Take a goal that arrived at `now`, s; return why it must not be followed, empty where it may."""
+        return self._guard.take(goal, self._position, now)
 
     def outputs(self, goal: AxisGoal) -> bytes:
         """Return what the drive shall get next."""

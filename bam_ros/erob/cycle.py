@@ -21,12 +21,11 @@ from collections import deque
 from typing import Any
 
 from bam_core.errors import BamError, Unavailable
-from bam_ros.driver.servo_bus import BusGone
 from bam_ros.erob.al_status import AlStatus
 from bam_ros.erob.axis import ENABLE_TIME, Axis
 from bam_ros.erob.cia402 import is_line_fault
 from bam_ros.erob.cycle_statistics import CycleStatistics
-from bam_ros.erob.interface import is_up
+from bam_ros.erob.loss import loss_error, outside_op
 from bam_ros.erob.mailbox_tasks import MailboxTasks
 from bam_ros.erob.master_settings import MasterSettings
 from bam_ros.erob.messages import (
@@ -79,7 +78,7 @@ class Cycle:
         self._offset = 0
         self._lost_in_a_row = 0
         self._last_answer = 0.0
-        self._tripped = False
+        self._trip_error: BamError | None = None  # for good: a new master opens the segment anew
         self._stopping = False
         self._postponed = 0
         self._outbox: deque[Note] = deque()
@@ -173,7 +172,8 @@ class Cycle:
         self._began = began
         if not self._listen():  # as late as can be: what is told now acts in this period
             return False
-        goals = self._allowed()
+        self._check_goals()
+        goals = self._safe_goals()
         statistics.sent += 1
         outcome = self._exchange(goals)
         if outcome is Outcome.ANSWERED:
@@ -192,11 +192,11 @@ class Cycle:
             self._keep_step()
         return outcome
 
-    def _allowed(self) -> Goals:
-        """Return the goals in force, or what is safe instead."""
+    def _check_goals(self) -> None:
+        """Trip where the node hangs, or its newest goals must not be followed."""
         goals = self._goals
-        if self._tripped:
-            return released(goals.number, goals.axes)
+        if self._trip_error is not None:
+            return
         wanted = any(axis.enable for axis in goals.axes)
         if wanted and time.monotonic() - self._heard > self._settings.silence:
             self._trip(
@@ -206,14 +206,17 @@ class Cycle:
                     advice="give it a processor",
                 )
             )
-            return released(goals.number, goals.axes)
-        if goals is not self._checked:
+        elif goals is not self._checked:
             self._checked = goals
             for axis, goal in zip(self._axes, goals.axes, strict=True):
-                if refusal := axis.refusal(goal, self._heard):
+                if refusal := axis.take_goal(goal, self._heard):
                     self._trip(BamError(refusal))
-            if self._tripped:
-                return released(goals.number, goals.axes)
+
+    def _safe_goals(self) -> Goals:
+        """Return the goals in force, or what is safe instead."""
+        goals = self._goals
+        if self._trip_error is not None:
+            return released(goals.number, goals.axes)
         if self._lost_in_a_row >= _LIMP:  # nobody knows where the drives are: no current
             return Goals(
                 goals.number, tuple(axis._replace(stiffness=0.0, damping=0.0) for axis in goals.axes)
@@ -230,7 +233,7 @@ class Cycle:
         axes = tuple(axis.sample() for axis in self._axes)
         self._tell(Samples(goals.number, self.statistics.sent, stamp, taken, axes))
         for index, axis in enumerate(self._axes):
-            if not self._tripped and (complaint := axis.complaint(self._enable_cycles)):
+            if self._trip_error is None and (complaint := axis.complaint(self._enable_cycles)):
                 self._look_at(index)  # where it is not in OP that is why
                 self._trip(BamError(complaint))
 
@@ -244,67 +247,21 @@ class Cycle:
             statistics.stale += 1
         self._lost_in_a_row += 1
         long = time.monotonic() - self._last_answer > self._loss_time
-        if long and self._lost_in_a_row > _LIMP and not self._tripped:
+        if long and self._lost_in_a_row > _LIMP and self._trip_error is None:
             self._trip_by_loss(outcome)
 
     def _trip_by_loss(self, outcome: Outcome) -> None:
-        """Find out who is missing, and say so."""
-        self._tripped = True
-        segment = self._segment
+        """Turn torque off, find out who is missing, and report it."""
         for _ in range(3):  # so that those who still listen let go first
             self._exchange(released(self._goals.number, self._goals.axes))
-        interface = f"interface {segment.interface}"
-        errors: list[BamError] = []
-        for index in range(len(self._axes)):
-            self._states[index] = status = segment.al_status(index)
-            if status is None:
-                errors.append(
-                    Unavailable(
-                        segment.who(index),
-                        "does not answer",
-                        expected="OP",
-                        advice="check its cable and power",
-                    )
-                )
-            elif not status.operational:
-                errors.append(self._outside_op(index, status))
-        kind = BusGone if all(status is None for status in self._states) else Unavailable
-        if not is_up(segment.interface):
-            errors = [kind(interface, "is down", expected="up", advice=f"ip link set {segment.interface} up")]
-        elif kind is BusGone:
-            errors = [
-                kind(
-                    interface,
-                    "no slave answers any more",
-                    expected=str(len(self._axes)),
-                    advice="check cable and power",
-                )
-            ]
-        elif not errors:
-            errors = [
-                kind(
-                    interface,
-                    f"{outcome.value} for {self._loss_time * 1e3:.0f} ms (working counter"
-                    f" {segment.working_counter}, expected {segment.expected_counter})",
-                    advice="check the line",
-                )
-            ]
-        self._tripped = False
-        self._trip(errors[0] if len(errors) == 1 else BamError("; ".join(map(str, errors))))
+        self._states = [self._segment.al_status(index) for index in range(len(self._axes))]
+        self._trip(loss_error(self._segment, self._states, outcome, self._loss_time))
 
     def _trip(self, error: BamError) -> None:
         """Keep torque off from now on, and tell the node why, once."""
-        if not self._tripped:
-            self._tripped = True
+        if self._trip_error is None:
+            self._trip_error = error
             self._outbox.append(failure_note(error))
-
-    def _outside_op(self, index: int, status: AlStatus) -> Unavailable:
-        return Unavailable(
-            self._segment.who(index),
-            f"is in {status}",
-            expected="OP",
-            advice="it is brought back, torque off",
-        )
 
     def _keep_step(self) -> None:
         """Follow the drives' clock, so that frames arrive half a period before they act."""
@@ -364,7 +321,7 @@ class Cycle:
         if status is not None:
             self._states[index] = status
             if not status.operational:
-                self._trip(self._outside_op(index, status))
+                self._trip(outside_op(self._segment, index, status))
 
     def _report(self) -> None:
         content: dict[str, Any] = {

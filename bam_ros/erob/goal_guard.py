@@ -58,8 +58,8 @@ class GoalGuard:
         self._when = 0.0  # s; when that goal came
         self._credit = _UNEVEN  # s of motion at full speed that the next goal may make
 
-    def refusal(self, goal: AxisGoal, position: float, now: float) -> str:
-        """Return why a goal that has arrived must not be followed, in one line; empty where it may.
+    def take(self, goal: AxisGoal, position: float, now: float) -> str:
+        """Take a goal that has arrived; return why it must not be followed, in one line, empty where it may.
 
         Args:
             goal: of the joint.

@@ -116,6 +116,7 @@ class Motion:
         self._last_step = now
         self._delay = min(self._delay, now - state.time)
         self._watch_stillness(now, state)
+        self._note_torque(state)
         if self._was_released(state):
             self.released_at = now
             self._enter(now, Phase.SWING_OUT)
@@ -171,16 +172,19 @@ class Motion:
         else:
             self._enter(now, Phase.SWING_OUT)
 
+    def _answers_torque_on(self, state: JointReading) -> bool:
+        """Return whether a state was measured after torque on was commanded; older ones may still wait."""
+        return self._goal.torque_enable and state.time + self._delay >= self._on_since
+
+    def _note_torque(self, state: JointReading) -> None:
+        self._held = self._held or (self._answers_torque_on(state) and state.torque_enabled)
+
     def _was_released(self, state: JointReading) -> bool:
         """Return whether torque is off that was on, though it is commanded on: its driver let go.
 
         The driver may be ready again, and would then obey the next command, from where the arm is now.
         """
-        measured = state.time + self._delay  # states of before the command may wait for their turn
-        if not self._goal.torque_enable or measured < self._on_since:
-            return False
-        self._held = self._held or state.torque_enabled
-        return self._held and not state.torque_enabled
+        return self._held and self._answers_torque_on(state) and not state.torque_enabled
 
     def _enter(self, now: float, phase: Phase) -> None:
         self.phase = phase

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from bam_ros.driver.active_trajectory import Progress
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_command import JointCommandTopic
@@ -17,7 +18,7 @@ from bam_ros.driver.joint_path import PathPoint
 from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.servo_bus import BusGone, ServoGoal, ServoSample
 from bam_ros.driver.servo_loop import ServoLoop
-from bam_ros.driver.trajectory_follower import FEEDBACK_PERIOD, Progress, TrajectoryFollower
+from bam_ros.driver.trajectory_follower import FEEDBACK_PERIOD, TrajectoryFollower
 from bam_ros.driver.trajectory_goal import (
     DefaultTolerances,
     Ending,

@@ -4,33 +4,15 @@
 from __future__ import annotations
 
 import math
-import socket
 from collections.abc import Sequence
 
 import pytest
 
-from bam_ros.erob.al_status import AlStatus, SlaveState
-from bam_ros.erob.axis import Axis, Ratings
-from bam_ros.erob.cia402 import Encoder
-from bam_ros.erob.cycle import Cycle
 from bam_ros.erob.goal_guard import GoalGuard, GoalLimits
-from bam_ros.erob.master_settings import MasterSettings
-from bam_ros.erob.messages import AxisGoal, Goals, Note, failure, receive
-from bam_ros.erob.pdo_layout import load_layout
-from bam_ros.erob.position_law import MotorLimits
-from bam_ros.erob.segment import Outcome
+from bam_ros.erob.messages import AxisGoal
+from test.ros.erob_master import OFF, Master, on
 
-LAYOUT = load_layout("torque")
-MOTOR = MotorLimits(heat_limit=12.0, torque_constant=9.4, resistance=2.0, nominal_voltage=48.0)
 PERIOD = 1e-3
-NEXT = {0x06: 0x21, 0x07: 0x23, 0x0F: 0x27}  # control word -> status word
-
-
-def on(position: float) -> AxisGoal:
-    return AxisGoal(True, position, 20.0, 9.0)
-
-
-OFF = AxisGoal(False, math.nan, 0.0, 0.0)
 
 
 def guard(**limits: float) -> GoalGuard:
@@ -39,24 +21,24 @@ def guard(**limits: float) -> GoalGuard:
 
 @pytest.mark.parametrize("goal", [30.0, -30.0, 3.3, math.inf])
 def test_a_goal_outside_the_limits_is_refused_with_these(goal: float) -> None:
-    reason = guard().refusal(on(goal), goal if math.isfinite(goal) else 0.0, 0.0)
+    reason = guard().take(on(goal), goal if math.isfinite(goal) else 0.0, 0.0)
     assert reason.startswith(f"elbow: goal {goal:.4g} rad (expected -3.142 to 3.142, parameter limits)")
 
 
 def test_limits_are_those_of_the_user_and_an_arm_at_its_stop_may_hold_there() -> None:
     wide = guard(low=-10.0, high=10.0)
-    assert wide.refusal(on(9.0), 9.0, 0.0) == ""
+    assert wide.take(on(9.0), 9.0, 0.0) == ""
     narrow = guard(low=-0.5, high=0.5)
-    assert narrow.refusal(on(0.6), 0.6, 0.0) == ""
-    assert "goal 0.7 rad (expected -0.5 to 0.5" in narrow.refusal(on(0.7), 0.6, 1e-3)
+    assert narrow.take(on(0.6), 0.6, 0.0) == ""
+    assert "goal 0.7 rad (expected -0.5 to 0.5" in narrow.take(on(0.7), 0.6, 1e-3)
 
 
 @pytest.mark.parametrize("before", [[], [on(0.0)], [on(0.0), OFF], [on(0.0), on(math.nan)]])
 def test_a_goal_that_jumps_is_refused(before: Sequence[AxisGoal]) -> None:
     looked_at = guard(speed=5.0)
     for count, goal in enumerate(before):
-        assert looked_at.refusal(goal, 0.0, count * PERIOD) == ""
-    reason = looked_at.refusal(on(2.0), 0.0, len(before) * PERIOD)
+        assert looked_at.take(goal, 0.0, count * PERIOD) == ""
+    reason = looked_at.take(on(2.0), 0.0, len(before) * PERIOD)
     assert reason.startswith(
         "elbow: goal jumped by 2 rad to 2 rad (expected at most 5 rad/s, parameter speed"
     )
@@ -71,12 +53,12 @@ def test_goals_at_full_speed_pass_though_they_arrive_unevenly_and_stop_now_and_t
         now = made
         late = 0.05 if count % 7 == 0 else 0.0  # between making a goal and its arrival
         arrived = max(arrived, now + late)
-        assert looked_at.refusal(on(goal), goal, arrived) == ""
+        assert looked_at.take(on(goal), goal, arrived) == ""
 
 
 def test_goals_that_are_a_little_too_fast_all_the_while_are_refused() -> None:
     looked_at = guard(low=-1e3, high=1e3, speed=5.0)
-    refused = [looked_at.refusal(on(6.0 * 0.01 * count), 0.0, 0.01 * count) for count in range(100)]
+    refused = [looked_at.take(on(6.0 * 0.01 * count), 0.0, 0.01 * count) for count in range(100)]
     assert refused[1] == ""
     assert any(refused)
 
@@ -85,8 +67,8 @@ def test_goals_that_are_a_little_too_fast_all_the_while_are_refused() -> None:
 def test_rest_earns_no_jump(side: float) -> None:
     looked_at = guard(speed=5.0)
     for count in range(1001):  # 10 s
-        assert looked_at.refusal(on(0.0), 0.0, 0.01 * count) == ""
-    reason = looked_at.refusal(on(side * 5.0 * 0.2), 0.0, 10.01)
+        assert looked_at.take(on(0.0), 0.0, 0.01 * count) == ""
+    reason = looked_at.take(on(side * 5.0 * 0.2), 0.0, 10.01)
     assert reason.startswith(f"elbow: goal jumped by 1 rad to {side:g} rad (expected at most 5 rad/s")
 
 
@@ -94,18 +76,18 @@ def test_rest_earns_no_jump(side: float) -> None:
 def test_goals_that_are_late_may_catch_up_by_what_they_were_late(side: float) -> None:
     looked_at = guard(speed=5.0)
     for count in range(1001):
-        looked_at.refusal(on(0.0), 0.0, 0.01 * count)
-    assert looked_at.refusal(on(side * 5.0 * 0.1), 0.0, 10.01) == ""
-    assert looked_at.refusal(on(side * 5.0 * 0.2), 0.0, 10.02) != ""  # only once
+        looked_at.take(on(0.0), 0.0, 0.01 * count)
+    assert looked_at.take(on(side * 5.0 * 0.1), 0.0, 10.01) == ""
+    assert looked_at.take(on(side * 5.0 * 0.2), 0.0, 10.02) != ""  # only once
 
 
 def test_a_goal_after_torque_was_off_is_compared_with_where_the_joint_is() -> None:
     looked_at = guard(speed=5.0)
-    assert looked_at.refusal(on(0.0), 0.0, 0.0) == ""
-    assert looked_at.refusal(OFF, 0.0, 0.01) == ""
-    assert looked_at.refusal(on(2.0), 2.0, 0.02) == ""  # it was turned by hand
-    assert looked_at.refusal(OFF, 2.0, 0.03) == ""
-    assert "jumped by 2 rad" in looked_at.refusal(on(0.0), 2.0, 0.04)
+    assert looked_at.take(on(0.0), 0.0, 0.0) == ""
+    assert looked_at.take(OFF, 0.0, 0.01) == ""
+    assert looked_at.take(on(2.0), 2.0, 0.02) == ""  # it was turned by hand
+    assert looked_at.take(OFF, 2.0, 0.03) == ""
+    assert "jumped by 2 rad" in looked_at.take(on(0.0), 2.0, 0.04)
 
 
 def test_a_joint_that_stays_behind_for_a_second_is_named_and_one_that_catches_up_is_not() -> None:
@@ -124,69 +106,6 @@ def test_a_joint_that_stays_behind_for_a_second_is_named_and_one_that_catches_up
     anything = guard(following_error=0.0)
     anything.note(1e3)
     assert anything.behind == 0
-
-
-class Drives:
-    """Two drives at 0 rad that switch on as they are told and do not move."""
-
-    interface = "lo"
-    working_counter = expected_counter = 6
-    dc_time = 0
-
-    def __init__(self) -> None:
-        self.status = [0x40, 0x40]
-        self.torques: list[list[int]] = []
-
-    def exchange(self, outputs: Sequence[bytes]) -> Outcome:
-        rows = [LAYOUT.receive.unpack(data) for data in outputs]
-        self.torques.append([row[0] for row in rows])
-        self.status = [NEXT.get(row[1], 0x40) for row in rows]
-        return Outcome.ANSWERED
-
-    def inputs(self, index: int) -> bytes:
-        return LAYOUT.transmit.pack([0, 0, 0, self.status[index], 0, 10, 48000])
-
-    def al_status(self, index: int) -> AlStatus | None:
-        return AlStatus(SlaveState.OP)
-
-    def who(self, index: int) -> str:
-        return f"slave {index + 1}"
-
-
-class Master:
-    """The cycle of two drives, period by period; no time limit of it counts."""
-
-    def __init__(self, *limits: GoalLimits) -> None:
-        self.drives = Drives()
-        self._node, link = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        axes = [
-            Axis(
-                name=name,
-                layout=LAYOUT,
-                encoder=Encoder(),
-                limits=MOTOR,
-                ratings=Ratings(current=6.0),
-                goals=one,
-            )
-            for name, one in zip(("a", "b"), limits, strict=True)
-        ]
-        settings = MasterSettings(interface="lo", axes=(), watchdog=1e3, silence=1e3)
-        self.cycle = Cycle(link, self.drives, axes, settings)  # type: ignore[arg-type]
-        self._number = 0
-
-    def go(self, *goals: AxisGoal, cycles: int = 1) -> None:
-        self._number += 1
-        self.cycle._take(Goals(self._number, goals))
-        for _ in range(cycles):
-            self.cycle._period()
-
-    @property
-    def trip(self) -> str:
-        notes = list(self.cycle._outbox)
-        while (message := receive(self._node)) is not None:
-            if isinstance(message, Note):
-                notes.append(message)
-        return "; ".join(str(failure(note)) for note in notes if note.kind == "failed")
 
 
 @pytest.mark.parametrize("wrong", [0, 1])
