@@ -13,6 +13,8 @@ import pytest
 
 from bam_core.simulation.threads import allowed_threads, side_by_side, simulation_threads
 
+PATIENCE = 60.0  # s that a thread may wait for a processor
+
 
 def test_each_call_has_one_thread_and_one_call_alone_has_all() -> None:
     with simulation_threads(2):
@@ -30,12 +32,12 @@ def test_calls_end_where_one_fails_or_the_caller_leaves(leaves: bool) -> None:
     def call(index: int) -> int:
         made.append(index)
         if index == 0:
-            begun.acquire(timeout=5.0)  # the other one runs
+            begun.acquire(timeout=PATIENCE)  # the other one runs
             if leaves:
                 return index
             raise ZeroDivisionError
         begun.release()
-        assert stopped.wait(5.0)
+        assert stopped.wait(PATIENCE)
         return index
 
     with simulation_threads(2):

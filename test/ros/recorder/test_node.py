@@ -58,7 +58,7 @@ class Client:
         return future.result()
 
     def send(self, **changes: str) -> Any:
-        assert self.action.wait_for_server(10.0)
+        assert self.action.wait_for_server(PATIENCE)
         goal = Record.Goal(**{"session_file": str(self.session), "output": str(self.output), **changes})
         return self.wait(self.action.send_goal_async(goal, self._on_feedback))
 
