@@ -58,8 +58,8 @@ class BuildWithPlugin(build_py):
 
     def run(self) -> None:
         super().run()
-        if not self.editable_mode:
-            compile_plugin(Path(self.build_lib) / NATIVE.relative_to(HERE) / LIBRARY)
+        here = HERE if self.editable_mode else Path(self.build_lib)
+        compile_plugin(here / NATIVE.relative_to(HERE) / LIBRARY)
 
 
 class PlatformWheel(bdist_wheel):

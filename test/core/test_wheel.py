@@ -22,19 +22,28 @@ SOURCES = ("bam_core", "requirements", "pyproject.toml", "setup.py", "MANIFEST.i
 
 SWING = """
 import mujoco
-from bam_core import NativeServo, equip_native
+from bam_core import NativeServo, actuate, equip, equip_native
 from bam_core.mujoco.native import plugin_path
 
-spec = mujoco.MjSpec.from_string('''<mujoco><worldbody><body><joint name="j" axis="0 1 0"/>
-  <geom type="capsule" size="0.02" fromto="0 0 0 0 0 -0.2" mass="0.3"/></body></worldbody></mujoco>''')
+arm = '''<mujoco><worldbody><body><joint name="j" axis="0 1 0"/>
+  <geom type="capsule" size="0.02" fromto="0 0 0 0 0 -0.2" mass="0.3"/></body></worldbody></mujoco>'''
+spec = mujoco.MjSpec.from_string(arm)
 equip_native(spec, {"j": NativeServo(servo="mx106")})
 model = spec.compile()
 data = mujoco.MjData(model)
 data.ctrl[:] = 0.5
 while data.time < 2.0:
     mujoco.mj_step(model, data)
+
+spec = mujoco.MjSpec.from_string(arm)
+equip(spec, {"j": "mx106"})
+model = spec.compile()
+servos = actuate(model, mujoco.MjData(model), {"j": "mx106"})
+servos.torque_enabled[:], servos.goal_position[:] = 1.0, 0.5
+while servos.data.time < 2.0:
+    servos.step()
 print(plugin_path())
-print(float(data.qpos[0]))
+print(float(data.qpos[0]), float(servos.position[0]))
 """
 
 
@@ -99,9 +108,11 @@ def test_a_wheel_works_where_nothing_else_is(tmp_path: Path) -> None:
     )
     run(bam, "report", "out", cwd=home)
     assert "<html" in (home / "out" / "report.html").read_text()
-    where, position = run(programs / "python", "-c", SWING, cwd=home).splitlines()
+    where, positions = run(programs / "python", "-c", SWING, cwd=home).splitlines()
     assert Path(where).is_relative_to(tmp_path / "venv")
-    assert float(position) == pytest.approx(0.5, abs=0.2)
+    native, python = map(float, positions.split())
+    assert native == pytest.approx(0.5, abs=0.2)
+    assert python == pytest.approx(native, abs=1e-9)
 
 
 def test_another_mujoco_than_the_plugins_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,6 +85,37 @@ def test_nothing_survives_a_reset() -> None:
     assert actuation.duty[0] > 0.0  # the set-point is the new goal at once, not where it was
 
 
+def with_firmware(**changes: object) -> ServoModel:
+    return dataclasses.replace(SERVO, firmware=dataclasses.replace(SERVO.firmware, name="own", **changes))
+
+
+def test_after_a_goal_duty_the_set_point_starts_where_the_joint_was_last() -> None:
+    servo = with_firmware(goal_speed_limit=2.0)
+    actuation = on_bench(servo)
+    actuation.torque_enabled[:], actuation.goal_duty[:] = 1.0, 0.3
+    positions = track(actuation, 100)[:, 0]
+    actuation.goal_duty[:], actuation.goal_position[:] = np.nan, -5.0
+    actuation.step()
+    firmware = servo.firmware
+    gain, _ = firmware.gains(firmware.factory_kp)
+    error = positions[-2] - 2.0 * firmware.period - positions[-1]
+    assert positions[-1] > 0.05
+    assert actuation.duty[0] == pytest.approx(float(gain) * error)
+
+
+def test_a_goal_duty_ends_the_protection_from_overload() -> None:
+    servo = with_firmware(protection=OverloadProtection(threshold=0.2, time=0.05, limit=0.1))
+    actuation = on_bench(servo)
+    actuation.torque_enabled[:], actuation.goal_position[:] = 1.0, 5.0
+    duties = []
+    for goal_duty in (*[np.nan] * 100, 0.0, np.nan):
+        actuation.goal_duty[:] = goal_duty
+        actuation.step()
+        duties.append(float(actuation.duty[0]))
+    full = servo.firmware.demand_limit
+    assert duties[-3:] == pytest.approx([0.1 * full, 0.0, full])
+
+
 def test_a_view_outlives_its_servos() -> None:
     goal = on_bench(SERVO).goal_position
     gc.collect()
