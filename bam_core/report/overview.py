@@ -94,8 +94,8 @@ def vague_effects(results: Results) -> str:
         for effect in results.effects or ()
         if effect.name in unidentifiable
         and effect.kept
-        and effect.selection_without - effect.selection_with
-        > max(_SAME * effect.selection_with, effect.chance)
+        and effect.selection_mae_without - effect.selection_mae
+        > max(_SAME * effect.selection_mae, effect.chance)
     ]
     if not both:
         return ""

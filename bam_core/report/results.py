@@ -132,15 +132,15 @@ class EffectResult:
     """
 
     name: str
-    unit: str
-    value: float
-    train_without: float
-    train_with: float
-    selection_without: float
-    selection_with: float
-    chance: float
-    kept: bool
-    reason: str
+    unit: str = ""
+    value: float = math.nan
+    train_mae_without: float = math.nan
+    train_mae: float = math.nan
+    selection_mae_without: float = math.nan
+    selection_mae: float = math.nan
+    chance: float = 0.0
+    kept: bool = False
+    reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,8 +152,8 @@ class LogInfo:
     "test".
     """
 
-    name: str
-    set: str
+    name: str = ""
+    set: str = ""
     script: str = ""
     kp: float = np.nan
     mass: float = np.nan

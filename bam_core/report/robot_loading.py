@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bam_core.errors import BamError, Malformed, Missing, Unreadable
 from bam_core.errors.checks import require_file_name
 from bam_core.recordings.supply import Supply
-from bam_core.report._fields import Fields
-from bam_core.report.loading import SUMMARY, read_summary
+from bam_core.report import summary_file
 from bam_core.report.robot_curves import load_robot_curves
 from bam_core.report.robot_results import (
     JointErrors,
@@ -21,11 +20,19 @@ from bam_core.report.robot_results import (
     RobotResults,
     RobotRunInfo,
 )
+from bam_core.report.summary_file import (
+    NAME,
+    REMEDY,
+    RobotErrors,
+    RobotModelEntry,
+    RobotSummary,
+    RunEntry,
+    RunErrors,
+)
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import ServoModel, load_servo
 
 _SAME = 1e-9  # relative: both files hold every digit
-_REMEDY = "run 'bam identify' again"
 
 
 def is_of_robot(directory: str | os.PathLike[str]) -> bool:
@@ -34,7 +41,7 @@ def is_of_robot(directory: str | os.PathLike[str]) -> bool:
     Raises:
         BamError: it holds none.
     """
-    return "robot" in read_summary(Path(directory))
+    return summary_file.is_of_robot(Path(directory))
 
 
 def load_robot_results(directory: str | os.PathLike[str]) -> RobotResults:
@@ -44,73 +51,58 @@ def load_robot_results(directory: str | os.PathLike[str]) -> RobotResults:
         BamError: one of its files is missing, damaged, of another identification or not as expected.
     """
     directory = Path(directory)
-    summary = read_summary(directory)
-    summary.require("robot", "joints", "train", "models")
-    joints = {joint: summary.child("joints").text(joint) for joint in summary.child("joints")}
-    train, test = summary.texts("train"), summary.texts("test")
-    entries = summary.child("models")
-    names = (*train, *test)
-    models = {name: _model(directory, name, entries.child(name), names, joints) for name in entries}
-    if not models or not joints or not train:
-        raise Missing("models, joints or train", "one at least", advice=_REMEDY).within(directory / SUMMARY)
-    before = entries.child(next(iter(models))).child("before")
-    curves, without = load_robot_curves(
-        directory, names, tuple(joints), tuple(models), summary.text("trajectories_sha256")
-    )
+    summary = summary_file.read_summary(directory, RobotSummary)
+    names, joints = (*summary.train, *summary.test), tuple(summary.joints)
+    models = {name: _model(directory, name, entry, names, joints) for name, entry in summary.models.items()}
+    if not models or not joints or not summary.train:
+        raise Missing("models, joints or train", "one at least", advice=REMEDY).within(directory / NAME)
+    first, before = next((name, entry.before) for name, entry in summary.models.items())
+    errors = _errors(directory, f"models.{first}.before", before, names, joints)
+    curves, without = load_robot_curves(directory, names, joints, tuple(models), summary.trajectories_sha256)
     return RobotResults(
         directory=directory,
-        robot=summary.text("robot"),
-        root=summary.text("root"),
-        software=summary.text("software"),
-        date=summary.text("date"),
-        joints=joints,
-        runs={
-            name: _run(name, name in test, summary.child("runs").child(name), before.child("per_log"))
-            for name in names
-        },
-        before=_errors(before, names, joints),
+        robot=summary.robot,
+        root=summary.root,
+        software=summary.software,
+        date=summary.date,
+        joints=summary.joints,
+        runs={name: _run(name, summary, before) for name in names},
+        before=errors,
         models=models,
         curves=curves,
         without_curves=without,
     )
 
 
-def _run(name: str, is_test: bool, entry: Fields, errors: Fields) -> RobotRunInfo:
+def _run(name: str, summary: RobotSummary, errors: RobotErrors) -> RobotRunInfo:
+    entry = summary.runs.get(name, RunEntry())
     return RobotRunInfo(
         name=name,
-        is_test=is_test,
-        kp=entry.number("kp"),
-        supply=Supply(used=entry.number("supply_voltage"), recorded=entry.number("recorded_voltage")),
-        goal_distance=errors.child(name).number("goal_distance"),
+        is_test=name in summary.test,
+        kp=entry.kp,
+        supply=Supply(used=entry.supply_voltage, recorded=entry.recorded_voltage),
+        goal_distance=errors.per_log[name].goal_distance,
     )
 
 
 def _model(
-    directory: Path, name: str, entry: Fields, runs: Iterable[str], joints: Iterable[str]
+    directory: Path, name: str, entry: RobotModelEntry, runs: Iterable[str], joints: Iterable[str]
 ) -> RobotModel:
     try:
         friction_model(name)
     except BamError as error:
-        raise error.within(directory / SUMMARY) from None
-    entry.require("before", "after", "one_joint", "parameters", "deviations", "servos")
-    parameters, deviations = entry.child("parameters"), entry.child("deviations")
-    estimates = {
-        servo: {each: _estimate(parameters.child(servo), each) for each in parameters.child(servo)}
-        for servo in parameters
-    }
-    servos = {
-        servo: _servo(_servo_file(directory, entry.child("servos").text(servo), name), name, estimates[servo])
-        for servo in estimates
-    }
-    coverage = entry.child("band_90_coverage")
+        raise error.within(directory / NAME) from None
     return RobotModel(
         name=name,
-        servos=servos,
-        after=_errors(entry.child("after"), runs, joints),
-        one_joint=_errors(entry.child("one_joint"), runs, joints),
-        parameters=estimates,
-        deviations={each: _estimate(deviations, each) for each in deviations},
-        coverage={run: coverage.number(run) for run in coverage},
+        servos={
+            servo: _servo(_servo_file(directory, entry.servos.get(servo, ""), name), name, estimates)
+            for servo, estimates in entry.parameters.items()
+        },
+        after=_errors(directory, f"models.{name}.after", entry.after, runs, joints),
+        one_joint=_errors(directory, f"models.{name}.one_joint", entry.one_joint, runs, joints),
+        parameters=entry.parameters,
+        deviations=entry.deviations,
+        coverage=entry.band_90_coverage,
     )
 
 
@@ -118,14 +110,14 @@ def _servo_file(directory: Path, servo: str, model: str) -> Path:
     try:
         require_file_name("name of a servo", servo)
     except BamError as error:
-        raise error.within(directory / SUMMARY) from None
+        raise error.within(directory / NAME) from None
     return directory / f"{servo}_{model}.yaml"
 
 
-def _servo(path: Path, model: str, estimates: dict[str, RobotEstimate]) -> ServoModel:
+def _servo(path: Path, model: str, estimates: Mapping[str, RobotEstimate]) -> ServoModel:
     """Return the servo of a file; raises BamError where it is not the one that the summary tells of."""
     if not path.exists():
-        raise Unreadable(path, f"is not there, though {SUMMARY} lists it", advice=f"put it back or {_REMEDY}")
+        raise Unreadable(path, f"is not there, though {NAME} lists it", advice=f"put it back or {REMEDY}")
     servo = load_servo(path)
     found = servo.parameters
     for name, told in estimates.items():
@@ -133,29 +125,20 @@ def _servo(path: Path, model: str, estimates: dict[str, RobotEstimate]) -> Servo
         if servo.friction_model != model or not math.isclose(here, told.value, rel_tol=_SAME):
             raise Malformed(
                 path,
-                f"{name} is {here!r} of {servo.friction_model}, in {SUMMARY} {told.value!r} of {model}",
-                advice=f"put back the file of this identification, or {_REMEDY}",
+                f"{name} is {here!r} of {servo.friction_model}, in {NAME} {told.value!r} of {model}",
+                advice=f"put back the file of this identification, or {REMEDY}",
             )
     return servo
 
 
-def _errors(entry: Fields, runs: Iterable[str], joints: Iterable[str]) -> JointErrors:
-    found = {}
+def _errors(
+    directory: Path, what: str, entry: RobotErrors, runs: Iterable[str], joints: Iterable[str]
+) -> JointErrors:
+    errors = {run: entry.per_log.get(run, RunErrors()).per_joint for run in runs}
     chosen = list(joints)
-    for run in runs:
-        per_joint = entry.child("per_log").child(run).child("per_joint")
-        per_joint.require(*chosen)
-        found[run] = {joint: per_joint.number(joint) for joint in chosen}
-    return JointErrors(of=found)
-
-
-def _estimate(entry: Fields, name: str) -> RobotEstimate:
-    one = entry.child(name)
-    one.require("value", "low", "high")
-    return RobotEstimate(
-        value=one.number("value"),
-        begin=one.number("begin"),
-        low=one.number("low"),
-        high=one.number("high"),
-        told=one.flag("told"),
-    )
+    for run, per_joint in errors.items():
+        for joint in chosen:
+            if math.isnan(per_joint.get(joint, math.nan)):
+                thing = f"{what}.per_log.{run}.per_joint.{joint}"
+                raise Missing(thing, "a number", advice=REMEDY).within(directory / NAME)
+    return JointErrors(of={run: {joint: found[joint] for joint in chosen} for run, found in errors.items()})

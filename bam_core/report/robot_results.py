@@ -31,10 +31,10 @@ class RobotEstimate:
     """
 
     value: float
-    begin: float
+    begin: float = np.nan
     low: float
     high: float
-    told: bool
+    told: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import numpy as np
 from bam_core.exchange.bam_parameters import read_bam_parameters
 from bam_core.identification.uncertainty.prediction_file import load_prediction, prediction_path
 from bam_core.recordings.json_log import read_json_log
-from bam_core.report.loading import read_summary
+from bam_core.report.summary_file import Summary, read_summary
 from bam_core.robot.lerobot_dataset import _info
 from bam_core.robot.lerobot_units import load_calibration
 from bam_core.robot.load import _intervals
@@ -44,7 +44,7 @@ def check(data: bytes) -> None:
             place.write_bytes(content)
             attempt(lambda: load_prediction(folder() / _SERVO_FILE))
             file("summary.json", content)
-            attempt(lambda: read_summary(folder()))
+            attempt(lambda: read_summary(folder(), Summary))
 
 
 def seeds() -> list[bytes]:
@@ -104,8 +104,8 @@ TARGET = Target(
         "bam_core.robot.lerobot_units",
         "bam_core.robot.load",
         "bam_core.identification.uncertainty.prediction_file",
-        "bam_core.report.loading",
-        "bam_core.report._fields",
+        "bam_core.report.summary_file",
+        "bam_core.files.typed",
         "json",
     ),
     longest=3000,
