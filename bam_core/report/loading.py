@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from bam_core.report import summary_file
 from bam_core.report.results import (
     Estimate,
     LogInfo,
+    LogRun,
     Misfit,
     ModelResult,
     Results,
@@ -171,12 +171,11 @@ def _logs(summary: Summary, model: ModelResult) -> dict[str, LogInfo]:
     digests: Mapping[str, str] = {**origin.train_data, **origin.test_data}
     logs = {}
     for name in (*summary.split.train, *summary.split.test):
-        known = summary.logs.get(name, LogInfo())
-        logs[name] = replace(
-            known,
+        run = vars(summary.logs.get(name, LogRun()))
+        logs[name] = LogInfo(
+            **{**run, "sha256": run["sha256"] or digests.get(name, "")},
             name=name,
             set="test" if name in summary.split.test else "training",
-            sha256=known.sha256 or digests.get(name, ""),
             left_out=summary.left_out.get(name, ()),
             corrections=tuple(map(_correction, summary.corrections.get(name, ()))),
         )

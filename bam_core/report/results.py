@@ -144,16 +144,12 @@ class EffectResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogInfo:
-    """One log: in which set it was, and what was run (NaN or empty where not told), SI units.
+class LogRun:
+    """What was run in one log (NaN or empty where that is not known), SI units.
 
-    `left_out` are readings that cannot be right, `corrections` header fields set from outside, both in words.
-    Of a run in open loop, `inertia` [kg·m²] is what it carried beside a pendulum. The set is "training" or
-    "test".
+    Of a run in open loop, `inertia` [kg·m²] is what it carried beside a pendulum.
     """
 
-    name: str = ""
-    set: str = ""
     script: str = ""
     kp: float = np.nan
     mass: float = np.nan
@@ -161,10 +157,21 @@ class LogInfo:
     length: float = np.nan
     supply_voltage: float = np.nan
     sha256: str = ""
-    left_out: tuple[str, ...] = ()
-    corrections: tuple[str, ...] = ()
     open_loop: bool = False
     inertia: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogInfo(LogRun):
+    """One log: in which set it was, "training" or "test", and what was run.
+
+    `left_out` are readings that cannot be right, `corrections` header fields set from outside, both in words.
+    """
+
+    name: str
+    set: str
+    left_out: tuple[str, ...] = ()
+    corrections: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -16,7 +16,7 @@ from bam_core.errors import Malformed, Unreadable
 from bam_core.files.field_errors import UnsuitableError
 from bam_core.files.json_file import read_json
 from bam_core.files.typed import TypedReader
-from bam_core.report.results import EffectResult, LogInfo
+from bam_core.report.results import EffectResult, LogRun
 from bam_core.report.robot_results import RobotEstimate
 
 NAME = "summary.json"
@@ -147,7 +147,7 @@ class Summary:
     reason: str = ""
     effects: tuple[EffectResult, ...] | None = None
     split: SplitEntry = field(default_factory=SplitEntry)
-    logs: Mapping[str, LogInfo] = field(default_factory=dict)
+    logs: Mapping[str, LogRun] = field(default_factory=dict)
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     corrections: Mapping[str, tuple[CorrectionEntry, ...]] = field(default_factory=dict)
     restarted_every: Mapping[str, float] = field(default_factory=dict)
