@@ -8,6 +8,7 @@ compiled kernels, or which tests mirror a source. `python_mutations` and `cpp_mu
 Bugs are put into a copy of the working tree, `build/mutants/tree`. A bug is noticed where a short test fails,
 crashes or reaches its limit of time. The tests of the mirrored name come first, then those of the room, then
 all that import the source. No other test of `make test` is run: the share printed is a lower bound of its.
+All bugs meet their first tests before those left meet the next ones, which take longer.
 SEED draws which bugs are tried, COUNT of each room. `build/mutants/record.jsonl` keeps what became of each;
 it is not tried again until its source or its tests change.
 """

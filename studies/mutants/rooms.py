@@ -173,7 +173,7 @@ def mutations_of(tree: Path, path: str) -> list[Mutation]:
 def stages_of(tree: Path, room: Room, path: str) -> list[list[str]]:
     """Return the test files for bugs of a source, in stages: the first that fails ends them.
 
-    First those of the mirrored name, then the room's, then all others that import the source.
+    First those of the mirrored name, if any, then the room's, then all others that import the source.
     """
     stem = Path(path).stem.lstrip("_")
     everything = sorted(str(file.relative_to(tree)) for file in (tree / "test").rglob("test_*.py"))
@@ -188,7 +188,7 @@ def stages_of(tree: Path, room: Room, path: str) -> list[list[str]]:
     rest = [file for file in own if file not in mirrored]
     # Tests of core and of nodes have helpers of the same names: no process has both.
     stages = [mirrored, *(by_kind(rest)), *(by_kind(others))]
-    return [stage for stage in stages if stage]
+    return [stages[0], *(stage for stage in stages[1:] if stage)]
 
 
 def by_kind(files: list[str]) -> list[list[str]]:

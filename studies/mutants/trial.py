@@ -8,6 +8,7 @@ import json
 import random
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from studies.mutants.python_mutations import Mutation
@@ -26,6 +27,17 @@ def drawn(mutations: Sequence[Mutation], seed: int, room: str, count: int) -> li
     order = list(mutations)
     random.Random(f"{seed} {room}").shuffle(order)
     return order[:count]
+
+
+@dataclass
+class _Bug:
+    """A bug with its tests, and the seconds of a processor that they took so far."""
+
+    name: str
+    room: Room
+    mutation: Mutation
+    stages: list[list[str]]
+    seconds: float = 0.0
 
 
 class Trial:
@@ -62,63 +74,68 @@ class Trial:
             self._times = json.loads(self._times_path.read_text())
 
     def run(self, rooms: dict[str, Room], seed: int, count: int) -> list[Outcome]:
-        """Try bugs of rooms in turn, so that all have some where the time ends early."""
-        queues = {
-            name: drawn(room.mutations(self._tree.path), seed, name, count) for name, room in rooms.items()
-        }
-        outcomes: list[Outcome] = []
+        """Try bugs of rooms: all of them under their first tests, then those left under the next ones.
+
+        Bugs that are still unnoticed where the time ends have no outcome.
+        """
+        path = self._tree.path
+        bugs = [
+            _Bug(name, room, mutation, stages_of(path, room, mutation.path))
+            for name, room in rooms.items()
+            for mutation in drawn(room.mutations(path), seed, name, count)
+        ]
+        random.Random(seed).shuffle(bugs)  # so that all rooms have some where the time ends early
+        found = {bug.mutation.key: known for bug in bugs if (known := self._known(bug)) is not None}
+        left = [bug for bug in bugs if bug.mutation.key not in found]
         try:
-            for turn in range(count):
-                for name, queue in queues.items():
-                    if turn < len(queue):
-                        if time.monotonic() > self._deadline:
-                            return outcomes
-                        outcomes.append(self._outcome(name, rooms[name], queue[turn]))
+            for level in range(max((len(bug.stages) for bug in left), default=0)):
+                for bug in list(left):
+                    if time.monotonic() > self._deadline:
+                        return list(found.values())
+                    result, by = self._tried(bug, level)
+                    if result != SURVIVED or level + 1 == len(bug.stages):
+                        found[bug.mutation.key] = self._done(bug, result, by)
+                        left.remove(bug)
         finally:
             self._tree.close()
-        return outcomes
+        return list(found.values())
 
-    def _outcome(self, name: str, room: Room, mutation: Mutation) -> Outcome:
-        stages = stages_of(self._tree.path, room, mutation.path)
-        known = self._record.known(mutation.key)
-        if known is not None and known.state == self._state(mutation, stages, known.by):
-            return known
-        result, by, seconds = self._tried(room, mutation, stages)
+    def _known(self, bug: _Bug) -> Outcome | None:
+        known = self._record.known(bug.mutation.key)
+        return known if known is not None and known.state == self._state(bug, known.by) else None
+
+    def _done(self, bug: _Bug, result: str, by: str) -> Outcome:
         outcome = Outcome(
-            room=name,
-            key=mutation.key,
-            line=mutation.line,
+            room=bug.name,
+            key=bug.mutation.key,
+            line=bug.mutation.line,
             outcome=result,
             by=by,
-            state=self._state(mutation, stages, by),
-            seconds=round(seconds, 1),
+            state=self._state(bug, by),
+            seconds=round(bug.seconds, 1),
         )
         self._record.add(outcome)
         print(f"{outcome.outcome:9} {outcome.seconds:6.1f} s  {outcome.key}  {by}", flush=True)
         return outcome
 
-    def _tried(
-        self, room: Room, mutation: Mutation, stages: Sequence[Sequence[str]]
-    ) -> tuple[str, str, float]:
-        """Run tests with the bug; return what became of it, what noticed it, and seconds of a processor."""
-        seconds = 0.0
-        for stage in stages:
-            while files := [file for file in sorted(stage, key=self._time) if file not in self._red]:
-                limit = _MORE * sum(map(self._time, files)) + self._least + room.compiled
-                with self._tree.with_bug(mutation) as built:
-                    if not built:
-                        return NOT_BUILT, "", seconds
-                    run = self._tree.run(files, processor=limit, wall=_WALL * limit)
-                seconds += run.processor
-                if run.passed:
-                    self._keep_times(files, run)
-                    break
-                # Whatever noticed it has to pass without the bug, and its limit to be of that.
-                suspects = [run.by.split("::")[0]] if "::" in run.by else files
-                if all(file in self._green for file in suspects):
-                    return NOTICED, run.by, seconds
-                self._measure(suspects)
-        return SURVIVED, "", seconds
+    def _tried(self, bug: _Bug, level: int) -> tuple[str, str]:
+        """Run the tests of a stage with the bug; return what became of it, and what noticed it."""
+        while files := [file for file in sorted(bug.stages[level], key=self._time) if file not in self._red]:
+            limit = _MORE * sum(map(self._time, files)) + self._least + bug.room.compiled
+            with self._tree.with_bug(bug.mutation) as built:
+                if not built:
+                    return NOT_BUILT, ""
+                run = self._tree.run(files, processor=limit, wall=_WALL * limit)
+            bug.seconds += run.processor
+            if run.passed:
+                self._keep_times(files, run)
+                break
+            # Whatever noticed it has to pass without the bug, and its limit to be of that.
+            suspects = [run.by.split("::")[0]] if "::" in run.by else files
+            if all(file in self._green for file in suspects):
+                return NOTICED, run.by
+            self._measure(suspects)
+        return SURVIVED, ""
 
     def _measure(self, files: Sequence[str]) -> None:
         """Run tests without a bug, each file by itself: how long they take, and that they pass."""
@@ -141,15 +158,11 @@ class Trial:
         self._times_path.parent.mkdir(parents=True, exist_ok=True)
         self._times_path.write_text(json.dumps(self._times))
 
-    def _state(self, mutation: Mutation, stages: Sequence[Sequence[str]], by: str) -> str:
+    def _state(self, bug: _Bug, by: str) -> str:
         """Return the digest of what an outcome depends on: of the test that noticed it, or of all."""
-        noticed = self._tree.path / by.split("::")[0]
-        tests = (
-            [noticed]
-            if by and noticed.is_file()
-            else [self._tree.path / file for stage in stages for file in stage]
-        )
+        noticed = by.split("::")[0]
+        tests = [noticed] if "::" in by else [file for stage in bug.stages for file in stage]
         digest = hashlib.sha256()
-        for path in sorted({self._tree.path / mutation.path, *tests}):
-            digest.update(path.read_bytes())
+        for path in sorted({bug.mutation.path, *tests}):
+            digest.update((self._tree.path / path).read_bytes())
         return digest.hexdigest()[:16]
