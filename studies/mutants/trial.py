@@ -79,11 +79,11 @@ class Trial:
         Bugs that are still unnoticed where the time ends have no outcome.
         """
         path = self._tree.path
-        bugs = [
-            _Bug(name, room, mutation, stages_of(path, room, mutation.path))
-            for name, room in rooms.items()
-            for mutation in drawn(room.mutations(path), seed, name, count)
-        ]
+        bugs = []
+        for name, room in rooms.items():
+            chosen = drawn(room.mutations(path), seed, name, count)
+            stages = {source: stages_of(path, room, source) for source in {each.path for each in chosen}}
+            bugs += [_Bug(name, room, each, stages[each.path]) for each in chosen]
         random.Random(seed).shuffle(bugs)  # so that all rooms have some where the time ends early
         found = {bug.mutation.key: known for bug in bugs if (known := self._known(bug)) is not None}
         left = [bug for bug in bugs if bug.mutation.key not in found]
