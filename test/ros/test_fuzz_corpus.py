@@ -18,7 +18,7 @@ from test.fuzz.target import CORPUS, Target, attempt, load_target, target_names
 @pytest.mark.parametrize("name", target_names())
 def test_no_input_breaks_a_property(name: str) -> None:
     target = load_target(name)
-    reset = getattr(sys.modules[f"fuzz.targets.{name}"], "reset", lambda: None)
+    reset = getattr(sys.modules[f"test.fuzz.targets.{name}"], "reset", lambda: None)
     with limited():
         for data in target.seeds():
             target.check(data)
@@ -59,19 +59,19 @@ def test_another_exception_is_a_finding() -> None:
 
 
 def test_memory_of_an_input_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzz.limits.MEMORY", 1 << 26)
+    monkeypatch.setattr("test.fuzz.limits.MEMORY", 1 << 26)
     with pytest.raises(AssertionError, match="MB"), limited():
         assert len(b"a" * (1 << 26) + b"b") > 1
 
 
 def test_time_of_an_input_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzz.limits.HANG", 0.05)
+    monkeypatch.setattr("test.fuzz.limits.HANG", 0.05)
     with pytest.raises(HangError), limited():
         _hang()
 
 
 def test_an_input_that_hangs_ends_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzz.limits.HANG", 0.05)
+    monkeypatch.setattr("test.fuzz.limits.HANG", 0.05)
     target = Target(check=lambda _: _hang(), seeds=list, modules=(), runs=1)
     count = Count(target, replayed=0, wanted=9, seconds=0.0)
     try:
