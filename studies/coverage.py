@@ -32,8 +32,8 @@ from bam_core.identification.executors import Call, Shared, open_cluster, run_jo
 from bam_core.identification.fitting import Fitter
 from bam_core.identification.found_servo import found_servo
 from bam_core.identification.search.gauss_newton import descend, nearest_optimum
+from bam_core.identification.search.methods import MIN_EVALUATIONS
 from bam_core.identification.search.problem import INTEGRATOR
-from bam_core.identification.search.search import MIN_EVALUATIONS
 from bam_core.identification.search.sensitivity import normalised
 from bam_core.identification.search.space import SearchSpace, search_space
 from bam_core.identification.uncertainty.candidate_runs import CandidateRun, arm_stretch, stall_torque

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each constant of the search is worth: sessions searched again with one of them changed at a time.
+"""What each field of the search's schedule is worth: sessions searched again with one changed at a time.
 
 Sessions are recorded in simulation, as `coverage` does it: with the servo's own parameters, other loads and
 noise for each seed. Every second run is searched (see --every), those in between are the test. Models are
@@ -22,7 +22,7 @@ import numpy as np
 from bam_core.errors import BamError, OutOfRange
 from bam_core.files.atomic_file import require_file, write_text
 from bam_core.identification.fitting import Fitter
-from bam_core.identification.search.search import MIN_EVALUATIONS
+from bam_core.identification.search.methods import MIN_EVALUATIONS
 from bam_core.recordings.recording import Recording
 from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.friction import FRICTION_MODELS
@@ -85,9 +85,8 @@ def searched(
         trials: for each model; default as many as the variant has.
     """
     begin = time.process_time()
-    fitter = Fitter(servo, session[::every], seed=seed)
-    with variant.in_force():
-        fits = [fitter.plan(FRICTION_MODELS[name], trials=trials).make() for name in models]
+    fitter = Fitter(servo, session[::every], seed=seed, method=variant.method, schedule=variant.schedule)
+    fits = [fitter.plan(FRICTION_MODELS[name], trials=trials).make() for name in models]
     seconds = time.process_time() - begin
     vector = fits[-1].vector[None]
     return Entry(

@@ -3,17 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from bam_core.identification import fitting
-from bam_core.identification.search import problem, search
-from bam_core.identification.search.problem import Problem, TrainingData
-from bam_core.identification.search.space import SearchSpace
-
-_problem_as_it_is = TrainingData.problem
+from bam_core.identification.search.methods import CMA_ES, GAUSS_NEWTON
+from bam_core.identification.search.schedule import DEFAULT_SCHEDULE, SearchSchedule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,93 +18,79 @@ class Variant:
         name: of what is changed.
         usual: how `bam identify` has it.
         here: how it is here.
-        values: (module or class, name of its constant) and the value in force here.
+        method: of search.
+        schedule: of search.
     """
 
     name: str
-    usual: str
-    here: str
-    values: Mapping[tuple[Any, str], Any]
+    usual: str = ""
+    here: str = ""
+    method: str = GAUSS_NEWTON
+    schedule: SearchSchedule = DEFAULT_SCHEDULE
 
     @property
     def title(self) -> str:
         """What is changed, and to what."""
         return f"{self.name}: {self.here}" if self.here else self.name
 
-    @contextmanager
-    def in_force(self) -> Iterator[None]:
-        """Search in this way, in this process alone."""
-        usual = {key: getattr(*key) for key in self.values}
-        try:
-            for (owner, name), value in self.values.items():
-                setattr(owner, name, value)
-            yield
-        finally:
-            for (owner, name), value in usual.items():
-                setattr(owner, name, value)
+
+AS_IT_IS = Variant(name="nothing")
+
+_CHANGES: dict[str, tuple[Any, ...]] = {
+    "trials_per_parameter": (200, 800),
+    "cold_trials_per_parameter": (400, 1600),
+    "near_terms": (99,),
+    "approaches": (1, 8),
+    "cold_approaches": (2, 16),
+    "approach_rounds": (1,),
+    "approach_share": (0.1, 0.5),
+    "scatter_share": (0.02, 0.4),
+    "short_share": (0.2,),
+    "horizons": ((0.25,), (1.0,)),
+    "clear_gain": (0.0, 0.2),
+    "same_error": (1e-4, 5e-2),
+    "warm_starts": (0, 4),
+    "warm_copies": (0, 6),
+    "warm_spread": (0.02, 0.3),
+    "refining_share": (0.2, 1.0),
+    "rough_steps": (1, 10),
+    "deepest": (1, 8),
+    "thorough_steps": (3, 16),
+    "hops": ((0.15,) * 4,),
+    "hop_steps": (2, 8),
+    "hop_rounds_in_vain": (0, 6),
+    "progress": (1e-4, 1e-2),
+    "final_share": (0.05, 0.35),
+    "final_share_after_hops": (0.1, 1.0),
+    "final_ends": (1, 6),
+    "final_steps": (4, 20),
+    "final_hops_in_vain": (0, 20),
+    "fine_steps": (0, 30),
+    "fine_share": (0.1, 0.8),
+    "step": (1e-3,),
+    "draft_step": (4e-3,),
+    "draft_recordings": (3,),
+}
+"""Field of the schedule -> other values."""
 
 
-def _constant(name: str, owner: Any, constant: str, here: float) -> Variant:
-    usual = getattr(owner, constant)
-    return Variant(name=name, usual=f"{usual:g}", here=f"{here:g}", values={(owner, constant): here})
+def _variants() -> list[Variant]:
+    found = [AS_IT_IS, Variant(name="method", usual=GAUSS_NEWTON, here=CMA_ES, method=CMA_ES)]
+    for field in fields(SearchSchedule):
+        for value in _CHANGES[field.name]:
+            changed = Variant(
+                name=field.name,
+                usual=_words(getattr(DEFAULT_SCHEDULE, field.name)),
+                here=_words(value),
+                schedule=replace(DEFAULT_SCHEDULE, **{field.name: value}),
+            )
+            found.append(changed)
+    return found
 
 
-def _trials(times: float) -> Variant:
-    values = {name: getattr(fitting, name) for name in ("TRIALS_PER_PARAMETER", "COLD_TRIALS_PER_PARAMETER")}
-    return Variant(
-        name="trials per parameter, with / without a start",
-        usual=" / ".join(f"{value}" for value in values.values()),
-        here=" / ".join(f"{value * times:.0f}" for value in values.values()),
-        values={(fitting, name): round(value * times) for name, value in values.items()},
-    )
+def _words(value: Any) -> str:
+    return " ".join(f"{each:g}" for each in value) if isinstance(value, tuple) else f"{value:g}"
 
 
-def _without_refinement(data: TrainingData, space: SearchSpace) -> Problem:
-    return replace(_problem_as_it_is(data, space), refine=None, refine_draft=None)
-
-
-def _without_approaches(data: TrainingData, space: SearchSpace) -> Problem:
-    return replace(_problem_as_it_is(data, space), approach=())
-
-
-def _coarseness(name: str, constant: str, here: float) -> Variant:
-    usual = 1e3 * getattr(problem, constant)
-    return Variant(
-        name=name, usual=f"{usual:g} ms", here=f"{1e3 * here:g} ms", values={(problem, constant): here}
-    )
-
-
-AS_IT_IS = Variant(name="nothing", usual="", here="", values={})
-
-VARIANTS = (
-    AS_IT_IS,
-    _trials(0.25),
-    _trials(0.5),
-    _trials(2.0),
-    _constant("terms up to which a simpler model's optimum is near", fitting, "_NEAR", 99),
-    _constant("what a search without a start must be better by", search, "_CLEARLY", 0.0),
-    _constant("what a search without a start must be better by", search, "_CLEARLY", 0.2),
-    _constant("approaches of a round, without a start", search, "_APPROACHES_WITHOUT_STARTS", 2),
-    _constant("approaches of a round, without a start", search, "_APPROACHES_WITHOUT_STARTS", 16),
-    _constant("share of trials for a round of approaches", search, "_APPROACHING", 0.1),
-    _constant("share of trials for a round of approaches", search, "_APPROACHING", 0.5),
-    _constant("rounds of approaches at most", search, "_ROUNDS", 1),
-    Variant(
-        name="approaches over short horizons",
-        usual="yes",
-        here="none: races of CMA-ES",
-        values={(TrainingData, "problem"): _without_approaches},
-    ),
-    _constant("points about a start that are refined as well", search, "_WARM_COPIES", 0),
-    _constant("points that are refined further", search, "_DEEPEST", 1),
-    _constant("rounds of hops in vain before the end", search, "_ROUNDS_IN_VAIN", 0),
-    _coarseness("step of the draft", "_LONGEST_DRAFT_STEP", 4e-3),
-    _coarseness("step of the search", "_LONGEST_STEP", 1e-3),
-    Variant(
-        name="refinement by Gauss-Newton steps",
-        usual="yes",
-        here="none: CMA-ES alone",
-        values={(TrainingData, "problem"): _without_refinement},
-    ),
-)
-"""The search as it is, and with one thing changed at a time."""
+VARIANTS = tuple(_variants())
+"""The search as it is, CMA-ES in its place, and every field of the schedule changed in turn."""

@@ -21,6 +21,7 @@ from bam_core.cli.logs import add_logs
 from bam_core.cli.robot import add_robot, refuse_robot_options
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import BamError, Conflict, Missing, Terminated, WrongType
+from bam_core.identification.search.methods import DEFAULT_METHOD, METHODS
 from bam_core.text.comma_list import comma_list
 
 if TYPE_CHECKING:
@@ -59,6 +60,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model, and further ones of the model that is chosen without each of its effects, whose trials are "
         "added where it loses some (default: 400 per free parameter, 800 for a model with no simpler one to "
         "start from, 1200 for M4 after M1, M2 or M3; fewer may leave all models equally bad)",
+    )
+    parser.add_argument(
+        "--search",
+        metavar="|".join(METHODS),
+        help="gauss-newton: descents over growing horizons, with restarts; cma-es: CMA-ES with restarts, the "
+        "method of BAM's authors, on the same objective with the same number of trials (default: "
+        f"{DEFAULT_METHOD})",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of search and split (default: 0)")
     parser.add_argument(
@@ -173,6 +181,7 @@ def run(arguments: argparse.Namespace) -> int:
             recordings,
             servo,
             [model.name for model in models],
+            search=arguments.search or DEFAULT_METHOD,
             trials=arguments.trials,
             seed=arguments.seed,
             seeds=arguments.seeds,

@@ -40,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     start = time.monotonic()
     bench = (
         "servo",
+        "search",
         "trials",
         "effects",
         "uncertainty",

@@ -62,6 +62,8 @@ class GearFit:
         train_mae: mean over training logs of the mean absolute position error, rad.
         per_log: the same log by log.
         trials: simulations of all training logs that it took.
+        budget: simulations of all training logs that it was allowed.
+        seed: of all that was drawn.
     """
 
     parameters: Mapping[str, float]
@@ -70,6 +72,8 @@ class GearFit:
     train_mae: float
     per_log: Mapping[str, float]
     trials: int
+    budget: int
+    seed: int
 
     @property
     def asymmetry(self) -> Asymmetry:
@@ -142,6 +146,8 @@ def fit_gear(
         train_mae=float(per_log.mean()),
         per_log={log.name: float(error) for log, error in zip(recordings, per_log, strict=True)},
         trials=search.spent,
+        budget=trials,
+        seed=seed,
     )
 
 

@@ -7,9 +7,9 @@ import math
 from dataclasses import replace
 from datetime import datetime, timezone
 
-from bam_core._version import __version__
 from bam_core.gears.identification import GearFit
 from bam_core.identification.data.split import Split
+from bam_core.identification.software import package_versions, software
 from bam_core.servo.effects import ServoEffects
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import Provenance, ServoModel
@@ -44,8 +44,13 @@ def fitted_servo(fit: GearFit, known: ServoModel, split: Split, test_mae: float)
         servo_effects=ServoEffects(),
         uncertainty=errors,
         provenance=Provenance(
-            source=f"gear identified from {len(split.train)} recordings (validation {split.rule})",
-            software=f"bam_bench {__version__}",
+            source=f"gear identified from {len(split.train)} recordings (test {split.rule})",
+            method="least squares, then CMA-ES",
+            seed=fit.seed,
+            trials=fit.budget,
+            trials_used=fit.trials,
+            software=software(),
+            packages=package_versions(),
             date=datetime.now(timezone.utc).date().isoformat(),
             train_mae=fit.train_mae,
             test_mae=test_mae,

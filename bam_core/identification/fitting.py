@@ -13,12 +13,15 @@ from functools import partial
 from bam_core._version import __version__
 from bam_core.arrays import Array
 from bam_core.identification.executors import Call, Shared, run_jobs
+from bam_core.identification.search.cma_es import minimise_by_cma_es
 from bam_core.identification.search.gauss_newton import evaluations_for
+from bam_core.identification.search.gauss_newton_search import descend_from, minimise
 from bam_core.identification.search.jobs import JobRunner, SentJobRunner
 from bam_core.identification.search.meter import Ledger, Report
+from bam_core.identification.search.methods import CMA_ES, DEFAULT_METHOD, require_method
 from bam_core.identification.search.outcome import Outcome
 from bam_core.identification.search.problem import TrainingData
-from bam_core.identification.search.search import descend_from, minimise
+from bam_core.identification.search.schedule import DEFAULT_SCHEDULE, SearchSchedule
 from bam_core.identification.search.space import SearchSpace, added_terms, is_nested, search_space
 from bam_core.identification.search.study import Study, open_study
 from bam_core.recordings.recording import Recording
@@ -27,24 +30,10 @@ from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout
 from bam_core.simulation.threads import one_blas_thread, side_by_side
 
-TRIALS_PER_PARAMETER = 400
-"""Default budget of a model that starts from one it contains: simulations per free parameter.
-
-With twice as many, models of an XL330 come out 0.2 % worse to 1.8 % better in training, as seeds differ.
-"""
-
-COLD_TRIALS_PER_PARAMETER = 800
-"""Default budget of a model that has nothing near to start from."""
-
 _LEFT = 0.1  # of its trials: what the last part of a search may leave where it ends for lack of them,
 _LEFT_STEPS = 10  # or what so many steps would take, where that is more
 
-_REVISION = 3  # of the search: what another one has kept in a study is not gone on with
-
-_NEAR = 3
-"""Terms that a model may add to one whose optimum is near its own. M4 adds four or more to M1, M2 and M3:
-of searches of an XL330's M4 that began at their optima, two of three ended 15 % above the optimum that a
-search without starts finds. M2, M3, M5 and M6 find the same in both ways."""
+_REVISION = 4  # of the search: what another one has kept in a study is not gone on with
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +82,8 @@ class Fit:
         space: that was searched.
         result: of the search.
         seconds: that it took.
+        budget: simulations of all training logs that the search was allowed.
+        method: of search, one of METHODS.
         limited: it was given fewer trials than it takes by default.
         spent: it took so many of those that it was given that it could not go on.
     """
@@ -102,6 +93,8 @@ class Fit:
     space: SearchSpace
     result: Outcome
     seconds: float
+    budget: int
+    method: str = DEFAULT_METHOD
     limited: bool = False
     spent: bool = False
 
@@ -113,7 +106,10 @@ class Fit:
 
 @dataclass(frozen=True, kw_only=True)
 class _Search:
-    """What is searched: arguments of `minimise` or, with `steps`, of a mere descent; can be pickled."""
+    """What is searched, and how; can be pickled.
+
+    With `steps` it is a descent by so many Gauss-Newton steps, whatever the method.
+    """
 
     space: SearchSpace
     evaluations: int
@@ -122,6 +118,7 @@ class _Search:
     local: bool
     wide: bool = False
     steps: int | None = None
+    method: str = DEFAULT_METHOD
 
     def is_spent(self, outcome: Outcome) -> bool:
         """Tell whether too few evaluations are left to go on with."""
@@ -133,6 +130,14 @@ class _Search:
             if self.steps is not None:
                 (start,) = self.starts
                 return descend_from(runner, start, self.evaluations)
+            if self.method == CMA_ES:
+                return minimise_by_cma_es(
+                    runner,
+                    evaluations=self.evaluations,
+                    seed=self.seed,
+                    starts=self.starts,
+                    local=self.local,
+                )
             return minimise(
                 runner,
                 evaluations=self.evaluations,
@@ -182,6 +187,8 @@ class PlannedFit:
             space=self.search.space,
             result=outcome,
             seconds=seconds,
+            budget=self.search.evaluations,
+            method=self.search.method,
             limited=self.limited,
             spent=self.search.is_spent(outcome),
         )
@@ -219,10 +226,13 @@ class PlannedFit:
             search.local,
             search.wide,
             search.steps,
+            search.method,
+            fitter.data.schedule,
             [start.tolist() for start in search.starts],
         )
         digest = hashlib.sha256(repr(everything).encode()).hexdigest()[:12]
-        return open_study(f"bam {fitter.servo.name} {self.label} {digest}", fitter.execution.storage)
+        name = f"bam {fitter.servo.name} {self.label} {digest}"
+        return open_study(name, fitter.execution.storage, method=search.method)
 
 
 class Fitter:
@@ -242,6 +252,8 @@ class Fitter:
         seed: int,
         execution: Execution | None = None,
         prefix: str = "",
+        method: str = DEFAULT_METHOD,
+        schedule: SearchSchedule = DEFAULT_SCHEDULE,
     ) -> None:
         """Take note of the logs.
 
@@ -251,9 +263,15 @@ class Fitter:
             seed: of every search.
             execution: where fits are made; default here, without a record.
             prefix: of what progress calls its models.
+            method: of search, one of METHODS.
+            schedule: of the Gauss-Newton search; both methods take its budgets and steps.
+
+        Raises:
+            UnknownName: there is no such method.
         """
         self.servo = servo
-        self.data = TrainingData(train, servo.firmware)
+        self.data = TrainingData(train, servo.firmware, schedule)
+        self._method = require_method(method)
         self.execution = execution or Execution()
         self._shared = Shared(self.data)
         self._seed = seed
@@ -297,9 +315,11 @@ class Fitter:
         space = search_space(model, self.data.recordings, self.servo.search.ranges, chosen)
         inner = [name for name in self._optima if is_nested(FRICTION_MODELS[name], model)]
         earlier = [self._optima[name] for name in inner]
-        wide = bool(inner) and all(added_terms(FRICTION_MODELS[name], model) > _NEAR for name in inner)
-        warm = TRIALS_PER_PARAMETER if starts or inner else 0
-        per_parameter = warm + (COLD_TRIALS_PER_PARAMETER if wide or not warm else 0)
+        schedule = self.data.schedule
+        near = [name for name in inner if added_terms(FRICTION_MODELS[name], model) <= schedule.near_terms]
+        wide = bool(inner) and not near
+        warm = schedule.trials_per_parameter if starts or inner else 0
+        per_parameter = warm + (schedule.cold_trials_per_parameter if wide or not warm else 0)
         default = per_parameter * space.dimension
         budget = trials or default
         return PlannedFit(
@@ -314,6 +334,7 @@ class Fitter:
                 or tuple(earlier),
                 local=bool(starts),
                 wide=wide,
+                method=self._method,
             ),
             limited=budget < default,
             label=self._prefix + (label or model.name),

@@ -15,6 +15,7 @@ import numpy as np
 from bam_core.errors import Missing, OutOfRange, UnknownName
 from bam_core.identification.choice.effect_ablation import ablate_effects
 from bam_core.identification.choice.evaluator import Evaluator
+from bam_core.identification.choice.fit_provenance import Origin
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.choice.selection import Selection
 from bam_core.identification.data.data_warnings import (
@@ -38,8 +39,9 @@ from bam_core.identification.result import (
     SeedResult,
 )
 from bam_core.identification.search.meter import IdentificationCancelled
+from bam_core.identification.search.methods import DEFAULT_METHOD, MIN_EVALUATIONS, require_method
 from bam_core.identification.search.problem import INTEGRATOR
-from bam_core.identification.search.search import MIN_EVALUATIONS
+from bam_core.identification.search.schedule import DEFAULT_SCHEDULE, SearchSchedule
 from bam_core.identification.uncertainty.advice import advisor
 from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
 from bam_core.identification.uncertainty.uncertainty import estimate_uncertainty
@@ -62,6 +64,7 @@ def identify(
     servo: ServoLike,
     models: str | Iterable[str],
     *,
+    search: str = DEFAULT_METHOD,
     trials: int | None = None,
     seed: int = 0,
     seeds: int = 1,
@@ -74,6 +77,7 @@ def identify(
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     interrupted: Callable[[Identification], None] | None = None,
+    schedule: SearchSchedule = DEFAULT_SCHEDULE,
 ) -> Identification:
     """Find motor constants and friction parameters that make the simulation follow the training logs.
 
@@ -86,11 +90,14 @@ def identify(
         recordings: of one servo, two at least.
         servo: model, library name or file; its firmware and search bounds count, its parameters do not.
         models: "all", or names of friction models.
+        search: "gauss-newton" (`search.gauss_newton_search`) or "cma-es", the method of BAM's authors
+            (`search.cma_es`). Both have the same budget and objective. With both, selection goes on from a
+            fit to fewer logs by Gauss-Newton steps.
         trials: at most this many simulations of all training logs per search, those with coarser steps
             included; at least MIN_EVALUATIONS. There is one search per model, and of the chosen one another
             without each of its effects; where it loses some, its `ModelFit.trials` are those of both.
-            Default: `fitting.TRIALS_PER_PARAMETER` per free parameter, more for a model with no simpler one
-            near to start from.
+            Default: `SearchSchedule.trials_per_parameter` per free parameter, more for a model with no
+            simpler one near to start from.
         seed: of the search and of a random split, 0 to 2³² - 1.
         seeds: how many times to search and choose, each with the next seed and the same test logs. The first
             one is the result; what the others chose and how far they are off is in `Identification.seeds`.
@@ -112,15 +119,17 @@ def identify(
         cancelled: asked before every generation.
         interrupted: called with the models that are finished, if there are any, where `cancelled` or
             KeyboardInterrupt ends the identification; their `Identification.not_done` is not empty.
+        schedule: settings of the search; for studies.
 
     Raises:
         IdentificationCancelled: `cancelled` said so.
         KeyboardInterrupt: Ctrl-C.
-        BamError: the storage cannot be used, a model or effect is unknown, a number out of range, the
+        BamError: the storage cannot be used, a model, effect or search is unknown, a number out of range, the
             recordings are of another servo or tell nothing of it (see `screening`), or the split leaves
             nothing on one side.
     """
     servo = load_servo(servo)
+    require_method(search)
     chosen = resolve_models(models)
     estimated = _among(uncertainty, [model.name for model in chosen])
     if trials is not None and trials < MIN_EVALUATIONS:
@@ -145,16 +154,22 @@ def identify(
     execution = Execution(executor=executor, storage=storage, progress=progress, cancelled=cancelled)
 
     def stages(seed: int, intervals: _Intervals) -> Iterator[Identification]:
-        fitter = Fitter(servo, split.train, seed=seed, execution=execution)
+        def fitter_of(logs: Sequence[Recording], where: Execution, prefix: str = "") -> Fitter:
+            return Fitter(
+                servo, logs, seed=seed, execution=where, prefix=prefix, method=search, schedule=schedule
+            )
+
         quiet = replace(execution, progress=None)
 
         def fold_fitter(fold: Split) -> Fitter:
-            return Fitter(servo, fold.train, seed=seed, execution=quiet, prefix=f"without {fold.rule}: ")
+            return fitter_of(fold.train, quiet, f"without {fold.rule}: ")
 
+        fitter = fitter_of(split.train, execution)
         selection = Selection(folds, fold_fitter) if folds else None
         # Errors of all sets are told by the same simulation, that of `Rollout.for_servo`.
         train = Rollout(split.train, firmware=servo.firmware, integrator=INTEGRATOR)
-        evaluator = Evaluator(train, split, seed, servo, selection)
+        origin = Origin(split=split, seed=seed, tolerances=tolerances)
+        evaluator = Evaluator(train, origin, servo, selection)
         droppable = BENCH_EFFECTS if effects is None else ()
         return _stages(fitter, evaluator, split, folds, seed, chosen, trials, intervals, droppable)
 

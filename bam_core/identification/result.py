@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bam_core._version import __version__
 from bam_core.identification.choice.choice import Choice, choose
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
@@ -139,6 +138,7 @@ class Identification:
     def summary(self) -> dict[str, Any]:
         """Return the content of ``summary.json``; errors in rad, parameters in SI units."""
         logs = self.split.logs
+        origin = next(iter(self.fits.values())).servo.provenance
         return {
             "models": {
                 model: {
@@ -149,7 +149,9 @@ class Identification:
                     "test_interval": fit.test_interval,
                     "test_mae_short": fit.test_short.get(SHORT),
                     "test_mae_short_1s": fit.test_short.get(LONGER),
+                    "method": fit.method,
                     "trials": fit.trials,
+                    "budget": fit.budget,
                     "converged": fit.converged,
                     "limited": fit.limited,
                     "spent": fit.spent,
@@ -195,8 +197,10 @@ class Identification:
             "corrections": {
                 log.name: [_correction(part) for part in log.corrections] for log in logs if log.corrections
             },
-            "software": f"bam_bench {__version__}",
-            "date": next(iter(self.fits.values())).servo.provenance.date,
+            "software": origin.software,
+            "packages": dict(origin.packages),
+            "tolerances": dict(origin.tolerances),
+            "date": origin.date,
         }
 
 

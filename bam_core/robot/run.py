@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 from collections.abc import Collection
@@ -92,6 +93,14 @@ class RobotRun:
             used=math.nan if self.supply_voltage is None else self.supply_voltage,
             recorded=math.nan if self.recorded_voltage is None else self.recorded_voltage,
         )
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of times, goals and positions, as they were read."""
+        digest = hashlib.sha256()
+        for values in (self.time, self.goal_position, self.position):
+            digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
+        return digest.hexdigest()
 
     @property
     def counts(self) -> NDArray[np.bool_]:

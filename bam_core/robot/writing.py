@@ -7,12 +7,12 @@ import datetime
 import hashlib
 import json
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
-from bam_core._version import __version__
 from bam_core.errors import NotWritable
 from bam_core.files.atomic_file import require_directory, scratch, write_text
+from bam_core.identification.software import package_versions, software
 from bam_core.robot.curves import CURVES, save_curves
 from bam_core.robot.deviations_file import deviations_path, save_deviations
 from bam_core.robot.identification import RobotIdentification
@@ -37,11 +37,19 @@ def write_robot_identification(
             for model, fit in identification.fits.items():
                 for servo in fit.servos.values():
                     provenance = Provenance(
-                        source=f"identified on the robot {robot} from {', '.join(identification.train)}",
-                        software=f"bam_bench {__version__}",
+                        source=(
+                            f"identified on the robot {robot} by Levenberg-Marquardt descents"
+                            f" from {', '.join(identification.train)}"
+                        ),
+                        method="Levenberg-Marquardt",
+                        software=software(),
+                        packages=package_versions(),
                         date=datetime.date.today().isoformat(),
                         train_mae=identification.mae(model, identification.train),
+                        tolerances=asdict(identification.task.tolerances),
                         test_mae=identification.mae(model, identification.test),
+                        train_data={run.name: run.sha256 for run in identification.task.train},
+                        test_data={run.name: run.sha256 for run in identification.task.test},
                     )
                     replace(servo, provenance=provenance, uncertainty={}).save(
                         draft / f"{servo.name}_{model}.yaml"
@@ -50,7 +58,7 @@ def write_robot_identification(
             save_curves(draft / CURVES, identification.task.joints, identification.curves())
             summary = {
                 "robot": robot,
-                "software": f"bam_bench {__version__}",
+                "software": software(),
                 "date": datetime.date.today().isoformat(),
                 "trajectories_sha256": hashlib.sha256((draft / CURVES).read_bytes()).hexdigest(),
                 **identification.summary(),

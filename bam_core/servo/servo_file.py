@@ -123,9 +123,9 @@ def _content(path: Path) -> dict[str, Any]:
 
 
 def _require_plausible(content: Mapping[str, Any], section: str = "") -> None:
-    """Raise OutOfRange for the first number that its field cannot have; standard errors may be any."""
+    """Raise OutOfRange for the first number that its field cannot have; of standard deviations, any may be."""
     for key, value in content.items():
-        if isinstance(value, dict) and key != "uncertainty":
+        if isinstance(value, dict) and key not in ("uncertainty", "tolerances"):
             _require_plausible(value, f"{section}{key}.")
         for number in value if isinstance(value, list) else (value,):
             if isinstance(number, (int, float)) and not isinstance(number, bool):

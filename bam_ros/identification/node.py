@@ -23,6 +23,7 @@ from bam_core.identification.fitting import Progress
 from bam_core.identification.identify import identify
 from bam_core.identification.result import Identification
 from bam_core.identification.search.meter import IdentificationCancelled
+from bam_core.identification.search.methods import DEFAULT_METHOD
 from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
 from bam_core.identification.writing import require_output, write_identification
 from bam_core.recordings import find_sources, load_recordings
@@ -246,6 +247,7 @@ class IdentificationNode(Node):
             load_recordings(logs),
             servo,
             list(request.models) or ["all"],
+            search=request.search or DEFAULT_METHOD,
             trials=request.trials or None,
             seed=request.seed,
             test=request.test or None,

@@ -206,6 +206,8 @@ def identified(model: str) -> Identification:
         test={logs[1].name: 0.01},
         at_bound=(),
         trials=100,
+        budget=100,
+        method="gauss-newton",
         converged=True,
         limited=False,
         seconds=1.0,

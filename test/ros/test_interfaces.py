@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bam_core.identification.search.search import MIN_EVALUATIONS
+from bam_core.identification.search.methods import MIN_EVALUATIONS
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(file for kind in ("msg", "srv", "action") for file in (ROOT / kind).iterdir())

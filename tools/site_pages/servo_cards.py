@@ -175,6 +175,8 @@ def _interval_note(servo: ServoModel) -> str:
 def _provenance(name: str, servo: ServoModel) -> Iterator[tuple[str, str]]:
     origin = servo.provenance
     yield "source", plain(origin.source)
+    if origin.method:
+        yield "search", plain(origin.method)
     if origin.software:
         yield "software", plain(origin.software)
     if origin.date:

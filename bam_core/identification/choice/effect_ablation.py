@@ -90,6 +90,7 @@ def _refits(fitter: Fitter, full: Fit, choices: Sequence[Sequence[str]], trials:
         replace(
             fit,
             result=replace(fit.result, evaluations=full.result.evaluations + fit.result.evaluations),
+            budget=full.budget + fit.budget,
             limited=full.limited,
             seconds=full.seconds + fit.seconds,
         )

@@ -5,21 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timezone
 from statistics import fmean
 
-from bam_core._version import __version__
 from bam_core.arrays import Array
+from bam_core.identification.choice.fit_provenance import Origin
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.choice.selection import Selection
-from bam_core.identification.data.split import Split
 from bam_core.identification.fitting import Fit
 from bam_core.identification.found_servo import found_servo
 from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import FrictionModel
-from bam_core.servo.model import Provenance, ServoModel
+from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout
 
 
@@ -27,20 +25,19 @@ class Evaluator:
     """Evaluates fits in training, in selection and on the test logs."""
 
     def __init__(
-        self, train: Rollout, split: Split, seed: int, servo: ServoModel, selection: Selection | None = None
+        self, train: Rollout, origin: Origin, servo: ServoModel, selection: Selection | None = None
     ) -> None:
         """Pack the test logs.
 
         Args:
             train: simulates the training logs.
-            split: the logs.
-            seed: of the search, for the record.
+            origin: the logs, and what provenance says of all fits.
             servo: before the identification.
             selection: computes the errors that decide; None: those in training do.
         """
         self._servo = servo
-        self._split = split
-        self._seed = seed
+        self._origin = origin
+        self._split = split = origin.split
         self._train = train
         self._selection = selection
         self._test = (
@@ -57,7 +54,7 @@ class Evaluator:
         train = _by_name(self._split.train, self._train.errors(fit.vector)[0])
         test = {} if self._test is None else _by_name(self._split.test, self._test.errors(fit.vector)[0])
         servo, bench_effects = self._found(fit.model, fit.effects, fit.vector)
-        judged = ModelFit(
+        evaluated = ModelFit(
             servo=servo,
             bench_effects=bench_effects,
             space=fit.space,
@@ -67,12 +64,15 @@ class Evaluator:
             test=test,
             at_bound=fit.space.at_bound(fit.vector),
             trials=fit.result.evaluations,
+            budget=fit.budget,
+            method=fit.method,
             converged=fit.result.converged,
             limited=fit.limited,
             spent=fit.spent,
             seconds=fit.seconds,
         )
-        return replace(judged, servo=replace(judged.servo, provenance=self._provenance(judged)))
+        provenance = self._origin.provenance(fit, evaluated)
+        return replace(evaluated, servo=replace(servo, provenance=provenance))
 
     def _found(
         self, model: FrictionModel, effects: Sequence[str], vector: Array
@@ -85,21 +85,6 @@ class Evaluator:
             integrator=INTEGRATOR,
         )
         return servo, bench_effects
-
-    def _provenance(self, fit: ModelFit) -> Provenance:
-        count = len(self._split.train)
-        return Provenance(
-            source=(
-                f"identified from {count} recordings by CMA-ES (seed {self._seed}, test {self._split.rule})"
-            ),
-            software=f"bam_bench {__version__}",
-            date=datetime.now(timezone.utc).date().isoformat(),
-            train_mae=fit.train_mae,
-            selection_mae=fit.selection_mae,
-            test_mae=fit.test_mae,
-            train_data={log.name: log.sha256 for log in self._split.train},
-            test_data={log.name: log.sha256 for log in self._split.test},
-        )
 
 
 def _by_name(logs: Sequence[Recording], errors: Array) -> dict[str, float]:

@@ -35,6 +35,8 @@ class ModelFit:
         at_bound: parameters that the end of their search range has stopped.
         trials: simulations of all training logs that the search took; those of a model that has lost an
             effect include the search before.
+        budget: simulations of all training logs that it was allowed.
+        method: of search, one of `search.methods.METHODS`.
         converged: descents from two drafts came to the same error, and nothing led further down.
         limited: the search was given fewer trials than it takes by default.
         spent: the search took so many of its trials that it could not go on with the rest.
@@ -54,6 +56,8 @@ class ModelFit:
     test: Mapping[str, float]
     at_bound: tuple[str, ...]
     trials: int
+    budget: int
+    method: str
     converged: bool
     limited: bool
     seconds: float

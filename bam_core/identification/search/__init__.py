@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The search for the parameters that follow recordings best: CMA-ES, races, descents, storage."""
+"""Searches for the parameters whose simulation follows recordings best.
+
+A user chooses one with `bam identify --search`: "gauss-newton" (`gauss_newton_search`), descents over growing
+horizons with restarts, or "cma-es" (`cma_es`), the method of BAM's authors. `--storage` keeps what it found.
+"""

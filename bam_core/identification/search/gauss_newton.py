@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gauss-Newton steps down a valley of the error: most of a search, and the way to the nearest optimum.
 
-Friction parameters trade with each other, so the error has long curved valleys, which CMA-ES crawls. The
-simulated positions are nearly linear in the parameters: a few Gauss-Newton steps go where thousands of
+Friction parameters trade with each other, so the error has long curved valleys; CMA-ES is slow along them.
+The simulated positions are nearly linear in the parameters: a few Gauss-Newton steps go where thousands of
 samples would. What a straight step misses is the bend of the valley, and the farther the step, the sooner it
 runs up a wall. One more simulation at its end shows the bend, and the step that allows for it stays on the
 bottom (geodesic acceleration; Transtrum and Sethna 2012). Positions answer to one combination of parameters

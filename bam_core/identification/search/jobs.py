@@ -7,10 +7,13 @@ on who takes part, a job that is lost is done again, and what a study has on rec
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from typing import Protocol
+
+import numpy as np
 
 from bam_core.identification.executors import Call, Shared, run_jobs
 from bam_core.identification.search.meter import Ledger
@@ -32,6 +35,11 @@ class Job(Protocol):
     def do(self, problem: Problem, ledger: Ledger) -> Outcome:
         """Do it, and book its evaluations."""
         ...
+
+
+def random_of(seed: int, key: str) -> np.random.Generator:
+    """Return the random numbers of one job: the same whoever does it, and whatever was done before."""
+    return np.random.default_rng([seed, zlib.crc32(key.encode())])
 
 
 class JobRunner:

@@ -14,6 +14,7 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.identification.search.meter import Objective
 from bam_core.identification.search.refine import Refined, Refiner
+from bam_core.identification.search.schedule import DEFAULT_SCHEDULE, SearchSchedule
 from bam_core.identification.search.space import SearchSpace
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import PositionFirmware
@@ -22,23 +23,10 @@ from bam_core.simulation.rollout import PARAMETERS, Rollout
 INTEGRATOR = "midpoint"
 """What parameters are fitted with, and what fitted servos say of themselves."""
 
-_LONGEST_STEP = 4e-3
-"""s; of a search. On servos of the library it leaves 0.03 to 0.06 mrad on the mean, 0.15 where goals
-come late."""
-
 _SHORTEST_STEP = 0.5e-3
 """s; with effects that need short steps, see `Rollout`."""
 
-_LONGEST_DRAFT_STEP = 8e-3
 _SHORTEST_DRAFT_STEP = 2e-3
-
-_DRAFT_LOGS = 100
-"""Recordings that a draft simulates at most: about what a session has, which tells the regions of the space.
-The last part of a search is made on all."""
-
-_HORIZONS = (0.25, 1.0)
-"""s; after which simulations restart from measured states on the way to a draft. In a quarter of a second an
-arm has no time to go quite another way, so that the error has next to no local minima."""
 
 _SLEWED_DRAFT_STEP = 4e-3
 """s; where the time that set-points take is searched for. They turn round between steps: 4 ms leave
@@ -59,24 +47,25 @@ class Problem:
 
     Attributes:
         space: where to search.
-        objective: what counts.
-        draft: a cheaper objective with nearly the same minima; for races.
-        refine: a descent of another kind, for the best points; None: there is none.
+        objective: what counts: the mean over training logs of the mean absolute position error, rad.
+        error: the same with the search's own step, which is several periods of the firmware.
+        refine: a descent with the search's own step.
         refine_draft: the same on the draft, for many points and along their valley.
-        settle: the last few steps, on the objective itself, where `refine` is of one that is nearly the same.
+        refine_finely: the last few steps, with a simulation step per period; None: `refine` has that.
         short: the error of the draft over its shortest horizon, which tells points all over the space apart.
-        approach: descents of this error and of those over longer horizons, one after the other; empty: there
-            are none, and points are found by races.
+        approach: descents of this error and of those over longer horizons, one after the other.
+        schedule: how trials are spent.
     """
 
     space: SearchSpace
     objective: Objective
-    draft: Objective
-    refine: Refine | None = None
-    refine_draft: Refine | None = None
-    settle: Refine | None = None
-    short: Objective | None = None
-    approach: Sequence[Refine] = ()
+    error: Objective
+    refine: Refine
+    refine_draft: Refine
+    refine_finely: Refine | None
+    short: Objective
+    approach: Sequence[Refine]
+    schedule: SearchSchedule = DEFAULT_SCHEDULE
 
 
 class TrainingData:
@@ -85,15 +74,22 @@ class TrainingData:
     Attributes:
         recordings: one at least.
         firmware: position controller that ran during them.
+        schedule: sets the steps of simulations.
     """
 
-    def __init__(self, recordings: Sequence[Recording], firmware: PositionFirmware) -> None:
+    def __init__(
+        self,
+        recordings: Sequence[Recording],
+        firmware: PositionFirmware,
+        schedule: SearchSchedule = DEFAULT_SCHEDULE,
+    ) -> None:
         """Take note; logs are packed when they are first simulated."""
         self.recordings = tuple(recordings)
         self.firmware = firmware
+        self.schedule = schedule
 
     def __reduce__(self) -> tuple[type[TrainingData], tuple[object, ...]]:
-        return TrainingData, (self.recordings, self.firmware)  # packed logs stay here
+        return TrainingData, (self.recordings, self.firmware, self.schedule)  # packed logs stay here
 
     @cached_property
     def rollout(self) -> Rollout:
@@ -103,39 +99,47 @@ class TrainingData:
     @cached_property
     def search(self) -> Rollout:
         """Simulates the logs in a fifth of the time, of candidates without `goal_slew_time`."""
-        return self._rollout(self.recordings, _LONGEST_STEP, _SHORTEST_STEP, slew_first=True)
+        return self._rollout(self.recordings, self.schedule.step, _SHORTEST_STEP, slew_first=True)
 
     @cached_property
     def draft(self) -> Rollout:
         """Simulates logs in steps so coarse that they cost half or less and move the optimum little."""
-        logs = representative(self.recordings)
-        return self._rollout(logs, _LONGEST_DRAFT_STEP, _SHORTEST_DRAFT_STEP, slew_first=True)
+        logs = self._representative
+        return self._rollout(logs, self.schedule.draft_step, _SHORTEST_DRAFT_STEP, slew_first=True)
 
     @cached_property
     def _slewed_draft(self) -> Rollout:
-        return self._rollout(representative(self.recordings), _SLEWED_DRAFT_STEP, _SHORTEST_DRAFT_STEP)
+        return self._rollout(
+            self._representative,
+            _SLEWED_DRAFT_STEP,
+            _SHORTEST_DRAFT_STEP,
+        )
 
     @cached_property
     def _restarted(self) -> list[Rollout]:
-        """Simulate as `draft` over each of _HORIZONS; runs in open loop are restarted as often anyway."""
-        logs = representative(self.recordings)
+        """Simulate as `draft` over each of the horizons; runs in open loop are restarted as often anyway."""
+        logs, step = self._representative, self.schedule.draft_step
         return [
-            self._rollout(logs, _LONGEST_DRAFT_STEP, _SHORTEST_DRAFT_STEP, slew_first=True, restart=horizon)
+            self._rollout(logs, step, _SHORTEST_DRAFT_STEP, slew_first=True, restart=horizon)
             for horizon in self._horizons
         ]
 
     @cached_property
     def _slewed_restarted(self) -> list[Rollout]:
-        logs = representative(self.recordings)
+        logs = self._representative
         return [
             self._rollout(logs, _SLEWED_DRAFT_STEP, _SHORTEST_DRAFT_STEP, restart=horizon)
             for horizon in self._horizons
         ]
 
     @property
+    def _representative(self) -> Sequence[Recording]:
+        return representative(self.recordings, self.schedule.draft_recordings)
+
+    @property
     def _horizons(self) -> tuple[float, ...]:
         open_loop = all(recording.open_loop for recording in self.recordings)
-        return _HORIZONS[:1] if open_loop else _HORIZONS
+        return self.schedule.horizons[:1] if open_loop else self.schedule.horizons
 
     def _rollout(
         self,
@@ -179,16 +183,17 @@ class TrainingData:
         return Problem(
             space=space,
             objective=lambda vectors: np.asarray(exact.errors(vectors).mean(axis=1)),
-            draft=lambda vectors: np.asarray(draft.errors(vectors).mean(axis=1)),
+            error=lambda vectors: np.asarray(rollout.errors(vectors).mean(axis=1)),
             refine=Refiner(rollout, space).refine,
             refine_draft=Refiner(draft, space).refine,
-            settle=Refiner(exact, space).slide if rollout is not exact else None,
+            refine_finely=Refiner(exact, space).slide if rollout is not exact else None,
             short=lambda vectors: np.asarray(restarted[0].errors(vectors).mean(axis=1)),
-            approach=[Refiner(rollout, space).slide for rollout in restarted],
+            approach=[Refiner(each, space).slide for each in restarted],
+            schedule=self.schedule,
         )
 
 
-def representative(recordings: Sequence[Recording], most: int = _DRAFT_LOGS) -> Sequence[Recording]:
+def representative(recordings: Sequence[Recording], most: int) -> Sequence[Recording]:
     """Return so many recordings or fewer, spread evenly over scripts, loads and gains; all where few.
 
     Args:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The record of a search: an Optuna study that keeps what every job found, in a database.
 
-A search that was interrupted goes on from it, and Optuna's own tools read it: trials have the parameters that
-a job arrived at, their error, and the job's name. Errors of drafts and of refinements are measured otherwise
-than those of the last job, ``settle``, whose trial holds what the search returned.
+Optuna does not search here, it stores. A search that was interrupted goes on from its study, and Optuna's
+own tools read it. The study's attribute ``method`` names the search. Each trial is a job: an approach, a
+descent or a hop of a Gauss-Newton search, or a run of CMA-ES. It has the parameters that the job arrived at,
+their error, and the job's name. The last job, ``settle``, holds what the search returned; errors of other
+jobs are of drafts or coarser steps.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from bam_core.errors import BamError, MissingSoftware, Unavailable, Unsupported, WrongValue
 from bam_core.files.atomic_file import require_file
+from bam_core.identification.search.methods import DEFAULT_METHOD
 from bam_core.identification.search.outcome import Outcome
 from bam_core.identification.search.space import SearchSpace
 from bam_core.simulation.rollout import PARAMETERS
@@ -91,12 +94,13 @@ def _outcome(trial: FrozenTrial) -> Outcome:
     return Outcome.from_record(trial.user_attrs["outcome"])
 
 
-def open_study(name: str, url: str) -> Study:
+def open_study(name: str, url: str, *, method: str = DEFAULT_METHOD) -> Study:
     """Open the study of this name, or make it.
 
     Args:
         name: of the study; searches with different data or settings must differ in it.
         url: of the database, such as sqlite:///study.db.
+        method: of the search, for readers of the study.
 
     Raises:
         BamError: this is no URL, there is no such database, no driver for it, or it cannot be used.
@@ -106,7 +110,8 @@ def open_study(name: str, url: str) -> Study:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with _storage_errors(url):
         storage = _open_storage(url)
-        optuna.create_study(study_name=name, storage=storage, load_if_exists=True)
+        study = optuna.create_study(study_name=name, storage=storage, load_if_exists=True)
+        study.set_user_attr("method", method)
     return Study(storage, name, url)
 
 

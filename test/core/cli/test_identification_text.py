@@ -63,6 +63,8 @@ def found(
         test={logs[1].name: 0.01},
         at_bound=at_bound,
         trials=100,
+        budget=100,
+        method="gauss-newton",
         converged=False,
         limited=False,
         seconds=1.0,

@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 
 from bam_core.cli import main
+from bam_core.cli.identification_text import unfinished_searches
 from bam_core.identification.data.split import DEFAULT_RULE
-from bam_core.identification.fitting import TRIALS_PER_PARAMETER
-from bam_core.identification.search.search import MIN_EVALUATIONS
+from bam_core.identification.identify import identify
+from bam_core.identification.search.methods import CMA_ES, GAUSS_NEWTON, METHODS, MIN_EVALUATIONS
+from bam_core.identification.search.schedule import DEFAULT_SCHEDULE, SearchSchedule
 from bam_core.identification.uncertainty.tolerances import DEFAULT
+from bam_core.recordings import load_recordings
 from bam_core.report.loading import load_results
 from bam_core.report.page import render
 from bam_core.servo.effects import EFFECTS
@@ -83,22 +86,42 @@ def test_it_prints_a_table_and_writes_the_results(tmp_path: Path, capsys: pytest
 
 @pytest.mark.long
 @pytest.mark.parametrize("given", [True, False], ids=["fewer trials", "the default"])
-def test_a_search_that_its_budget_ended_is_told_by_the_default_budget_too(
-    given: bool,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("bam_core.identification.fitting.COLD_TRIALS_PER_PARAMETER", 10)
+def test_a_search_that_its_budget_ended_is_told_by_the_default_budget_too(given: bool) -> None:
     logs = sorted(xl330_logs().glob("kp[12]00_sin_*.json"))
-    words = [*logs, "--servo", "xl330", "--models", "m1", "--test", "kp=200", "--output", tmp_path]
-    assert run(*words, *(["--trials", 60] if given else [])) == 0
-    entry = json.loads((tmp_path / "summary.json").read_text())["models"]["m1"]
-    assert not entry["converged"]
-    assert entry["limited"] == given
-    told = [record.message for record in caplog.records if "more --trials" in record.message]
+    short = SearchSchedule(cold_trials_per_parameter=10)
+    trials = 60 if given else None
+    found = identify(load_recordings(logs), "xl330", "m1", test="kp=200", trials=trials, schedule=short)
+    assert not found.fits["m1"].converged
+    assert found.fits["m1"].limited == given
+    told = [line for line in unfinished_searches(found) if "more --trials" in line]
     assert told
     assert all(line.startswith("m1: trials were spent before the search came to rest") for line in told)
+
+
+@without_intervals
+@pytest.mark.parametrize("method", [None, *METHODS])
+def test_the_servo_file_names_the_search_that_ran(method: str | None, tmp_path: Path) -> None:
+    logs = sorted(xl330_logs().glob("kp*_sin_sin.json"))
+    option = [] if method is None else ["--search", method]
+    assert run(*brief(*logs), "--models", "m1", "--output", tmp_path, *option) == 0
+    found = load_servo(tmp_path / "m1.yaml").provenance
+    ran = method or GAUSS_NEWTON
+    assert found.method == ran
+    assert METHODS[ran] in found.source
+    assert ("CMA-ES" in found.source) is (ran == CMA_ES)
+    assert found.trials == 60
+    assert json.loads((tmp_path / "summary.json").read_text())["models"]["m1"]["method"] == ran
+
+
+def test_a_search_that_does_not_exist_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = sorted(xl330_logs().glob("kp*_sin_sin.json"))
+    assert run(*brief(*logs), "--models", "m1", "--output", tmp_path / "out", "--search", "cmaes") == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "did you mean 'cma-es'" in error
+    assert not (tmp_path / "out").exists()
 
 
 @without_intervals
@@ -195,7 +218,7 @@ def test_help_tells_what_bounds_the_search(capsys: pytest.CaptureFixture[str]) -
         f"at most this many simulations of all training logs per search, at least {MIN_EVALUATIONS}" in shown
     )
     assert "further ones of the model that is chosen without each of its effects" in shown
-    assert f"(default: {TRIALS_PER_PARAMETER} per free parameter," in shown
+    assert f"(default: {DEFAULT_SCHEDULE.trials_per_parameter} per free parameter," in shown
     assert DEFAULT_RULE in shown
 
 

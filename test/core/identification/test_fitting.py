@@ -5,11 +5,17 @@ from __future__ import annotations
 
 import pytest
 
-from bam_core.identification.fitting import COLD_TRIALS_PER_PARAMETER, TRIALS_PER_PARAMETER, Fitter
+from bam_core.errors import UnknownName
+from bam_core.identification.fitting import Fitter
+from bam_core.identification.search.methods import METHODS
 from bam_core.identification.search.outcome import Outcome
+from bam_core.identification.search.schedule import DEFAULT_SCHEDULE, SearchSchedule
 from bam_core.identification.search.space import added_terms
 from bam_core.servo.friction import FRICTION_MODELS
 from test.core.identification_cases import mx106, record
+from test.core.refusals import refused
+
+WARM, COLD = DEFAULT_SCHEDULE.trials_per_parameter, DEFAULT_SCHEDULE.cold_trials_per_parameter
 
 
 @pytest.mark.parametrize(
@@ -34,13 +40,13 @@ def test_trials_are_spent_where_too_few_are_left_to_go_on(budget: int, took: int
 @pytest.mark.parametrize(
     ("before", "model", "wide", "per_parameter"),
     [
-        ((), "m1", False, COLD_TRIALS_PER_PARAMETER),
-        ((), "m4", False, COLD_TRIALS_PER_PARAMETER),
-        (("m1",), "m3", False, TRIALS_PER_PARAMETER),
-        (("m1",), "m4", True, TRIALS_PER_PARAMETER + COLD_TRIALS_PER_PARAMETER),
-        (("m1", "m2", "m3"), "m4", True, TRIALS_PER_PARAMETER + COLD_TRIALS_PER_PARAMETER),
-        (("m1", "m4"), "m5", False, TRIALS_PER_PARAMETER),
-        (("m1", "m4"), "m6", False, TRIALS_PER_PARAMETER),
+        ((), "m1", False, COLD),
+        ((), "m4", False, COLD),
+        (("m1",), "m3", False, WARM),
+        (("m1",), "m4", True, WARM + COLD),
+        (("m1", "m2", "m3"), "m4", True, WARM + COLD),
+        (("m1", "m4"), "m5", False, WARM),
+        (("m1", "m4"), "m6", False, WARM),
     ],
 )
 def test_a_search_from_models_that_are_far_is_made_again_without_them(
@@ -52,3 +58,27 @@ def test_a_search_from_models_that_are_far_is_made_again_without_them(
     search = fitter.plan(FRICTION_MODELS[model]).search
     assert (search.wide, len(search.starts)) == (wide, len(before))
     assert search.evaluations == per_parameter * search.space.dimension
+
+
+def test_budgets_are_those_of_the_schedule() -> None:
+    schedule = SearchSchedule(trials_per_parameter=7, cold_trials_per_parameter=11, near_terms=99)
+    fitter = Fitter(mx106("m4"), [record(mx106("m4"), "sin_sin", 16.0)], seed=0, schedule=schedule)
+    cold = fitter.plan(FRICTION_MODELS["m1"]).search
+    assert cold.evaluations == 11 * cold.space.dimension
+    fitter.plan(FRICTION_MODELS["m1"], trials=50).make()
+    warm = fitter.plan(FRICTION_MODELS["m4"]).search
+    assert warm.evaluations == 7 * warm.space.dimension
+    assert not warm.wide
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_fit_says_which_search_found_it(method: str) -> None:
+    fitter = Fitter(mx106("m1"), [record(mx106("m1"), "sin_sin", 16.0)], seed=0, method=method)
+    fit = fitter.plan(FRICTION_MODELS["m1"], trials=60).make()
+    assert (fit.method, fit.budget) == (method, 60)
+    assert 0 < fit.result.evaluations <= 60
+
+
+def test_a_search_that_does_not_exist_is_refused() -> None:
+    with refused(UnknownName):
+        Fitter(mx106("m1"), [record(mx106("m1"), "sin_sin", 16.0)], seed=0, method="cmaes")

@@ -239,6 +239,9 @@ def test_a_fitted_servo_says_where_it_comes_from(brief: Identification) -> None:
     assert servo.provenance.train_data == {log.name: log.sha256 for log in brief.split.train}
     assert servo.provenance.test_data == {log.name: log.sha256 for log in brief.split.test}
     assert "seed 1" in servo.provenance.source
+    assert servo.provenance.seed == 1
+    assert servo.provenance.trials == brief.fits["m3"].budget == 300
+    assert servo.provenance.trials_used == brief.fits["m3"].trials
 
 
 @pytest.mark.long

@@ -59,6 +59,8 @@ share = st.floats(0.0, 1.0)
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
 names = st.text("n1-_. ü左", max_size=40).map("n{}".format)
 digests = st.dictionaries(words, st.text("0123456789abcdef", min_size=64, max_size=64), max_size=3)
+texts = st.dictionaries(words, words, max_size=3)
+counts = st.none() | st.integers(0, 2**32 - 1)
 parameters = st.sampled_from(sorted({*PARAMETER_UNITS} - {*BENCH_EFFECTS}))
 searched = st.sampled_from(sorted({*PARAMETER_UNITS} - {"encoder_quantisation"}))  # which is 0 or 1
 
@@ -111,6 +113,13 @@ def servos(draw: st.DrawFn) -> ServoModel:
             ),
         ),
         provenance=Provenance(
+            method=draw(st.just("") | words),
+            seed=draw(counts),
+            trials=draw(counts),
+            trials_used=draw(counts),
+            packages=draw(texts),
+            tolerances=draw(st.dictionaries(words, not_negative, max_size=3)),
+            corrections=draw(texts),
             source=draw(st.just("") | words),
             software=draw(words),
             date=draw(words),
@@ -129,6 +138,27 @@ def test_a_saved_servo_loads_back_equal(servo: ServoModel, tmp_path_factory: pyt
     path = tmp_path_factory.mktemp("servo") / "servo.yaml"
     servo.save(path)
     assert load_servo(path) == servo
+
+
+def test_a_file_of_before_searches_were_named_loads(tmp_path: Path) -> None:
+    lines = load_servo("xl330").to_yaml().splitlines()
+    older = [line for line in lines if not line.startswith(("  method:", "  seed:"))]
+    assert len(older) == len(lines) - 2
+    (tmp_path / "older.yaml").write_text("\n".join(older))
+    found = load_servo(tmp_path / "older.yaml").provenance
+    assert (found.method, found.seed, found.trials, found.tolerances) == ("", None, None, {})
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["seed: zero", "trials: 1.5", "tolerances: {mass: small}", "packages: {numpy: 2}", "corrections: [a]"],
+)
+def test_provenance_of_a_wrong_type_is_refused_by_its_name(line: str, tmp_path: Path) -> None:
+    text = load_servo("mx106").to_yaml()
+    (tmp_path / "wrong.yaml").write_text(text.replace("provenance:\n", f"provenance:\n  {line}\n"))
+    with refused(WrongType) as caught:
+        load_servo(tmp_path / "wrong.yaml")
+    assert f"provenance.{line.partition(':')[0]}" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", servo_names())

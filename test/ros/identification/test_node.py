@@ -152,6 +152,16 @@ def test_action_service_and_core_give_the_same_numbers(client: Client) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(("search", "ran"), [("", "gauss-newton"), ("cma-es", "cma-es")])
+def test_a_request_chooses_the_search_and_the_servo_file_names_it(
+    search: str, ran: str, client: Client
+) -> None:
+    response = client.call(**{**BRIEF, "models": ["m1"], "search": search})
+    assert response.success, response.message
+    assert load_servo(Path(response.output) / "m1.yaml").provenance.method == ran
+
+
+@pytest.mark.long
 def test_effects_are_fitted_that_a_request_names_or_else_the_nodes_parameter(client: Client) -> None:
     def fitted(effects: list[str]) -> tuple[str, ...]:
         response = client.call(**{**BRIEF, "models": ["m1"], "effects": effects})
@@ -247,6 +257,7 @@ def test_closing_the_node_ends_what_runs(client: Client) -> None:
         ({"logs": ["nothing"]}, ["nothing", "does not exist"]),
         ({"servo": "mx107"}, ["mx107", "unknown", "mx106, mx106_2, mx64", "did you mean 'mx106'?"]),
         ({"servo": ""}, ["servo: is missing", "mx106, mx106_2, mx64"]),
+        ({"search": "cmaes"}, ["search 'cmaes': unknown", "cma-es"]),
         ({"effects": ["backlash"]}, ["effect 'backlash': unknown", "arm_backlash"]),
         ({"models": ["m9"]}, ["m9", "m1, m2, m3, m4, m5, m6"]),
         ({"test": "kp=400"}, ["kp=400", "no log to test with"]),

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from bam_core.identification.choice.effect_ablation import EffectAblation, ablate_effects
 from bam_core.identification.choice.evaluator import Evaluator
+from bam_core.identification.choice.fit_provenance import Origin
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.choice.selection import Selection
 from bam_core.identification.data.folds import selection_folds
-from bam_core.identification.data.split import split_recordings
+from bam_core.identification.data.split import Split, split_recordings
 from bam_core.identification.fitting import Fit, Fitter
+from bam_core.identification.uncertainty.tolerances import DEFAULT
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects, ServoEffects
 from bam_core.servo.friction import FRICTION_MODELS
@@ -132,12 +134,16 @@ def test_an_effect_goes_that_neither_selection_nor_training_misses(
     logs = session(plain)[:2]
     fitter = Fitter(plain, logs, seed=0)
     full = fitter.plan(M1, trials=60, effects=["zero_offset"], starts=[parameter_vector(plain)]).make()
-    judge = Evaluator(fitter.rollout, split_recordings(logs, "none"), 0, plain)
+    judge = Evaluator(fitter.rollout, origin_of(split_recordings(logs, "none")), plain)
     told = Told(judge, {("zero_offset",): (1.0, 1.0), (): (train, selection)})
     used, (ablation,) = ablate_effects(fitter, full, told, droppable=("zero_offset",), trials=60)
     assert ablation.kept == kept == (used.effects == ("zero_offset",))
     if train > 1.05:
         assert ablation.reason.startswith("kept: the error in training grows without it")
+
+
+def origin_of(split: Split) -> Origin:
+    return Origin(split=split, seed=0, tolerances=DEFAULT)
 
 
 def start_of(servo: ServoModel, effects: list[str]) -> Array:
@@ -155,7 +161,7 @@ def corrected(
     fitter = Fitter(servo, split.train, seed=0)
     folds = selection_folds(split.train)
     selection = Selection(folds, lambda fold: Fitter(servo, fold.train, seed=0))
-    judge = Evaluator(fitter.rollout, split, 0, servo, selection)
+    judge = Evaluator(fitter.rollout, origin_of(split), servo, selection)
     full = fitter.plan(M1, trials=TRIALS, effects=effects, starts=[start_of(servo, effects)]).make()
     used, weights = ablate_effects(fitter, full, judge, droppable=effects, trials=None)
     return judge.evaluate(used), weights

@@ -69,10 +69,9 @@ def test_a_search_for_the_time_of_set_points_takes_a_step_per_period() -> None:
 def test_the_way_to_a_draft_goes_over_short_horizons() -> None:
     data = TrainingData(logs(1, 1), SERVO.firmware)
     problem = data.problem(search_space(FRICTION_MODELS["m6"], data.recordings, SERVO.search.ranges, ()))
-    assert problem.short is not None
     truth = parameter_vector(SERVO)
     off = truth[None] * np.where(np.array(PARAMETERS) == "torque_constant", 1.2, 1.0)
-    short, whole = problem.short(off)[0], problem.draft(off)[0]
+    short, whole = problem.short(off)[0], problem.error(off)[0]
     assert short == pytest.approx(short_horizon_errors(data.recordings, SERVO, off, dt=8e-3).mean(), rel=0.1)
     assert short < 0.5 * whole
     spent: list[int] = []
@@ -81,4 +80,4 @@ def test_the_way_to_a_draft_goes_over_short_horizons() -> None:
         for slide in problem.approach
     ]
     assert len(reached) == 2
-    assert problem.draft(np.array(reached)).max() < 0.2 * whole
+    assert problem.error(np.array(reached)).max() < 0.2 * whole

@@ -26,6 +26,7 @@ from bam_core.errors import BamError, MissingSoftware, NotWritable, Unavailable,
 from bam_core.identification.executors import open_cluster
 from bam_core.identification.identify import identify
 from bam_core.identification.result import Identification
+from bam_core.identification.search.methods import METHODS
 from bam_core.identification.search.outcome import Outcome
 from bam_core.identification.search.space import search_space
 from bam_core.identification.search.study import open_study
@@ -173,8 +174,9 @@ def test_outcomes_come_back_bit_by_bit(url: str) -> None:
 
 
 def test_optuna_reads_parameters_and_errors(url: str) -> None:
-    open_study("s", url).add("race 0", outcome(0.25), SPACE)
+    open_study("s", url, method="cma-es").add("cma-es 0", outcome(0.25), SPACE)
     (trial,) = trials(url)
+    assert optuna.load_study(study_name="s", storage=url).user_attrs == {"method": "cma-es"}
     assert trial.value == 0.25
     assert list(trial.params) == [axis.name for axis in SPACE.axes]
     for axis in SPACE.axes:
@@ -230,6 +232,25 @@ def test_a_search_that_is_done_is_not_done_again(logs: list[Path], tmp_path: Pat
     assert main([*words(logs, tmp_path / "second"), "--storage", url]) == 0
     assert done(url) == before
     assert summary(tmp_path / "second") == summary(tmp_path / "first")
+
+
+@pytest.mark.long
+def test_searches_of_different_methods_have_studies_of_their_own(logs: list[Path], tmp_path: Path) -> None:
+    url = url_in(tmp_path)
+    for method in METHODS:
+        command = [*words(logs, tmp_path / method), "--storage", url, "--search", method]
+        assert main(command) == 0
+        name = next(
+            name
+            for name in optuna.get_all_study_names(url)
+            if optuna.load_study(study_name=name, storage=url).user_attrs["method"] == method
+        )
+        jobs = [trial.user_attrs["job"] for trial in optuna.load_study(study_name=name, storage=url).trials]
+        assert jobs[-1] == "settle"
+        assert all(job.startswith("cma-es") for job in jobs[:-1]) is (method == "cma-es")
+        again = [*words(logs, tmp_path / f"{method} again"), "--storage", url, "--search", method]
+        assert main(again) == 0
+        assert summary(tmp_path / f"{method} again") == summary(tmp_path / method)
 
 
 @pytest.mark.long
