@@ -123,7 +123,7 @@ def _content(path: Path) -> dict[str, Any]:
 
 
 def _require_plausible(content: Mapping[str, Any], section: str = "") -> None:
-    """Raise OutOfRange for the first number that its field cannot have; of standard deviations, any may be."""
+    """Raise OutOfRange for the first number that its field cannot have; standard deviations may be any."""
     for key, value in content.items():
         if isinstance(value, dict) and key not in ("uncertainty", "tolerances"):
             _require_plausible(value, f"{section}{key}.")

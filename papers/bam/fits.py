@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M1 to M6 identified as in BAM section V-B: training and test logs, CMA-ES, three repeats."""
+"""M1 to M6 identified as in BAM section V-B by the default search: training and test logs, three repeats."""
 
 from __future__ import annotations
 

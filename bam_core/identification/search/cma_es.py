@@ -33,7 +33,7 @@ _WARM_STEP = 0.1
 _LOCAL_STEP = 0.04
 """The same of a search about its start alone; it halves with each further run."""
 
-_JUDGED = 4
+_COMPARED = 4
 """Ends of runs that are simulated with the finest steps at the end."""
 
 _SAME = 5e-3
@@ -47,7 +47,7 @@ def minimise_by_cma_es(
 
     Args:
         runner: does the jobs; knows the problem.
-        evaluations: budget; `search.MIN_EVALUATIONS` at least.
+        evaluations: budget; `methods.MIN_EVALUATIONS` at least.
         seed: of every random number drawn.
         starts: parameter vectors known to be good, such as optima of nested models. The first run begins at
             the last of them. The outcome is never worse than any of them.
@@ -61,7 +61,7 @@ def minimise_by_cma_es(
     """
     space = runner.problem.space
     restarts = Restarts(4 + int(3 * math.log(space.dimension)))
-    budget = evaluations - len(starts) - _JUDGED  # the last job compares all ends
+    budget = evaluations - len(starts) - _COMPARED  # the last job compares all ends
     ends: list[Outcome] = []
     while (left := budget - sum(end.evaluations for end in ends)) >= restarts.population:
         number = len(ends)
@@ -79,9 +79,9 @@ def minimise_by_cma_es(
         ends += runner.do([run])
         runner.ledger.agree(sum(end.evaluations for end in ends))
         restarts.count(ends[-1].evaluations, random_of(seed, f"population {number}").random())
-    lowest = sorted(ends, key=_error)[:_JUDGED]
+    lowest = sorted(ends, key=_error)[:_COMPARED]
     runner.ledger.forget_lowest()  # the last job simulates with finer steps
-    (best,) = runner.do([Judge(candidates=(*(end.vector for end in lowest), *starts))])
+    (best,) = runner.do([FinalEvaluation(candidates=(*(end.vector for end in lowest), *starts))])
     spent = sum(end.evaluations for end in ends) + best.evaluations
     runner.ledger.agree(spent)
     agree = len(lowest) > 1 and lowest[1].error <= (1.0 + _SAME) * lowest[0].error
@@ -167,7 +167,7 @@ class CmaEsRun:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judge:
+class FinalEvaluation:
     """The last job: the best of some candidates by the error that counts."""
 
     candidates: tuple[Array, ...]
