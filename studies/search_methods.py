@@ -23,7 +23,7 @@ from bam_core.identification.data.split import Split, split_recordings
 from bam_core.identification.fitting import Fitter
 from bam_core.identification.search.methods import METHODS
 from bam_core.identification.search.problem import INTEGRATOR
-from bam_core.recordings import load_recordings
+from bam_core.recordings import find_sources, load_recordings
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.simulation.rollout import Rollout
@@ -144,8 +144,9 @@ def _study(arguments: argparse.Namespace) -> int:
         name, equals, directory = word.partition("=")
         if not equals:
             raise WrongType("recordings", word, "SERVO=DIRECTORY, as in xl330=recordings/xl330")
-        recordings = sorted(load_recordings([directory]), key=lambda recording: recording.name)
-        cases.append((load_servo(name), split_recordings(recordings[:: arguments.every], None, seed=0)))
+        paths = sorted(source.path for source in find_sources([directory]))
+        recordings = load_recordings(paths[:: arguments.every])
+        cases.append((load_servo(name), split_recordings(recordings, None, seed=0)))
     entries: list[Entry] = []
     for servo, split in cases:
         for seed in range(arguments.seeds):

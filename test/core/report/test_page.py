@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,7 @@ def page_of(directory: Path) -> tuple[str, Outline]:
 
 def test_a_complete_directory_gives_every_chart(complete_results: Path) -> None:
     loaded = load_results(complete_results)
+    origin = loaded.best.servo.provenance
     _, outline = page_of(complete_results)
     models = ("m1", "m4", "m6")
     assert sorted(outline.charts) == sorted(
@@ -84,6 +86,9 @@ def test_a_complete_directory_gives_every_chart(complete_results: Path) -> None:
         "kp=16",
         "is not told apart from the best",
         "No log shows it; a run at a high gain would.",
+        f"gauss-newton, {origin.trials_used} of {origin.trials} trials",
+        f"numpy {version('numpy')}",
+        "arm mass 0.05",
         "it bought nothing",
         "not identifiable",
     ):
