@@ -140,7 +140,10 @@ def test_bounds_and_what_may_change_are_told() -> None:
 def test_no_message_sends_a_user_to_a_command_that_may_not_be_installed() -> None:
     """The wheels of ROS 2 have no `ros2`; hints work with and without it."""
     root = Path(__file__).parents[3] / "bam_ros"
-    for file in root.rglob("*.py"):
+    sources = [
+        file for file in root.rglob("*.py") if file.name != "__init__.py"
+    ]  # rooms' docs are no message
+    for file in sources:
         for number, line in enumerate(file.read_text().splitlines(), 1):
             told = line.partition("#")[0]
             assert not any(f"ros2 {word}" in told for word in ("run ", "launch ", "lifecycle", "service")), (
