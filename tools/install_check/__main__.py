@@ -131,6 +131,8 @@ def _workspace(place: Path, prepared: Path, command: Command) -> Path:
     directory = place / command.page.replace("/", "_")
     if not directory.exists():
         shutil.copytree(prepared, directory, symlinks=True)
+        if command.page == "docs/robot.md":  # the fit of a robot asks for a new directory
+            shutil.rmtree(directory / "identified")
         if command.page == "reference/commands.md":  # its examples are on recordings of an XL330
             shutil.rmtree(directory / "recordings")
             (directory / "recordings").symlink_to(RECORDINGS)

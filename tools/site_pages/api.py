@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+from importlib.resources import files
 
 import bam_core
 from site_pages.markdown import toctree
@@ -29,8 +31,7 @@ _WITH = {"plots": "report"}
 def pages() -> dict[str, str]:
     """Return a page per room, and the index."""
     by_room: dict[str, list[str]] = {room: [] for room, _, _ in _ROOMS}
-    for name, home in sorted(bam_core._HOME.items()):
-        room = home.partition(".")[0]
+    for name, room in sorted(_homes().items()):
         by_room[_WITH.get(room, room)].append(name)
     written = {}
     for room, title, purpose in _ROOMS:
@@ -56,6 +57,14 @@ def pages() -> dict[str, str]:
         ]
     )
     return written
+
+
+def _homes() -> dict[str, str]:
+    """Return the room of every public name, from the stub that lists them."""
+    stub = ast.parse((files("bam_core") / "__init__.pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    rooms = {name.name: str(node.module).partition(".")[0] for node in imports for name in node.names}
+    return {name: room for name, room in rooms.items() if not name.startswith("_")}
 
 
 def _entry(name: str) -> str:
