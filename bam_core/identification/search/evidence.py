@@ -54,9 +54,9 @@ class Evidence:
     def bounds(self) -> Array:
         """(dimension, dimension) information from the bounds of the search alone."""
         strongest = float(np.max(np.trace(self.information, axis1=1, axis2=2), initial=0.0))
-        return np.asarray(
-            np.eye(len(self.normalised)) * max(self.scatter / PRIOR**2, _LEAST_SHARE * strongest)
-        )
+        least = max(self.scatter / PRIOR**2, _LEAST_SHARE * strongest)
+        with np.errstate(invalid="ignore"):  # it may be infinite: then there is no step, see `shift`
+            return np.asarray(np.eye(len(self.normalised)) * least)
 
     @property
     def total(self) -> Array:
