@@ -84,6 +84,7 @@ def test_content_becomes_dataclasses() -> None:
         ({"name": "m", "limits": {"a": None}}, "limits.a", None, "correct it"),
         ({"name": "m", "axle": None}, "axle", None, "correct it"),
         ({"name": "m", "axle": {"radius": 1, "teeth": 1.0}}, "axle.teeth", 1.0, "correct it"),
+        ({"name": "m", "axle": {"radius": 1, "teeth": True}}, "axle.teeth", True, "correct it"),
         ({"name": "m", "axle": {"radius": 1, "teeth": 13}}, "axle.teeth", 13, "correct it"),
         ({"name": "m", "wheels": {}}, "wheels", {}, "write it as [a, b]"),
         ({"name": "m", "wheels": "abc"}, "wheels", "abc", "write it as [a, b]"),
