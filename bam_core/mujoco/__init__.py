@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servos in MuJoCo: motor, firmware and extended friction for the joints of any model, and the bench."""
+"""Servos in MuJoCo: motor, firmware and extended friction for the joints of any model, and the bench.
+
+Put servos on a description with `equip`, compile it, and step it with `actuate(model, data, servos).step()`;
+with `equip_native` of `native`, `mj_step` does it all. `replay` runs the commands of recordings on the bench.
+"""
 
 from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.actuation import ServoActuation, SimulationError

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same law inside `mj_step`: MuJoCo's engine plugin `bam_bench.servo`, with no Python in the loop."""
+"""The law of servos in C++: for `ServoActuation`, and inside `mj_step` as MuJoCo's engine plugin."""
 
 from __future__ import annotations
 

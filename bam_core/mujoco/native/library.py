@@ -91,12 +91,13 @@ def _load() -> tuple[Path, ctypes.PyDLL]:
         mujoco.mj_loadPluginLibrary(str(path))  # which reports what would end the process if ctypes loaded it
         functions = ctypes.PyDLL(str(path))
     except Exception as error:
-        needed = _NEEDED.search(str(error))
+        reason = " ".join(str(error).split())
+        needed = _NEEDED.search(reason)
         built_for = f"mujoco=={needed[1]}" if needed else ""
         raise MissingSoftware(
             str(path),
             built_for.replace("==", " ") or "mujoco",
-            problem=f"cannot be loaded by MuJoCo {mujoco.__version__} ({error})",
+            problem=f"cannot be loaded by MuJoCo {mujoco.__version__} ({reason})",
             advice=f"{f'install {built_for}, or ' if built_for else ''}build the library with it",
         ) from None
     if functions.bam_servo_mujoco() != mujoco.mj_version():
