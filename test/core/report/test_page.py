@@ -225,7 +225,7 @@ def test_an_older_directory_gives_a_page_that_says_what_is_left_out(results: Pat
     (results / "trajectories.npz").unlink()
     models = json.loads((results / "summary.json").read_text())["models"]
     for entry in models.values():
-        for key in ("validation_standard_error", "uncertainty", "per_log", "at_bound"):
+        for key in ("uncertainty", "per_log", "at_bound"):
             entry.pop(key, None)
     unknown = dict.fromkeys(("logs", "date", "choice", "effects", "seed", "reason"))
     edit_summary(results, {"models": models, **unknown})
