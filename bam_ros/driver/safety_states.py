@@ -109,7 +109,7 @@ class Safety:
         mode: see there.
         fault: the newest one; None in the mode `READY` alone.
         lost_in_a_row: samples lost since the last good one.
-        not_found: why a lost bus cannot be opened; empty before the first attempt.
+        not_found: why a lost bus cannot be opened; empty before the first attempt, and while it is open.
     """
 
     mode: Mode = Mode.READY
@@ -215,7 +215,7 @@ def _asked_meanwhile(event: Interrupted | InterruptionFailed) -> str:
 
 def _lose(safety: Safety, mode: Mode, reason: str) -> Step:
     """Give the bus up for now: the servos that still answer are released."""
-    return _latch(replace(safety, not_found=""), mode, reason, Action.DROP_SAMPLE, Action.RELEASE)
+    return _latch(safety, mode, reason, Action.DROP_SAMPLE, Action.RELEASE)
 
 
 def _latch(safety: Safety, mode: Mode, reason: str, *first: Action) -> Step:

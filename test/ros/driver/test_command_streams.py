@@ -64,6 +64,22 @@ def test_only_a_release_that_comes_later_counts() -> None:
     assert not streams.release_came
 
 
+def test_the_first_command_of_all_may_be_a_release() -> None:
+    streams = CommandStreams(1, timeout=0.5)
+    assert not streams.release_came
+    streams.take({0: OFF}, 10.0)
+    assert streams.release_came
+
+
+def test_each_joint_keeps_its_own_goal() -> None:
+    streams = CommandStreams(2, timeout=0.5)
+    other = JointCommand(torque_enable=True, position=-0.2)
+    streams.take({0: ON, 1: other}, 10.0)
+    hold = JointCommand(torque_enable=True)
+    streams.take({0: hold, 1: hold}, 10.1)
+    assert streams.advance(10.1) == (ON, other)
+
+
 def test_torque_without_a_position_keeps_the_goal_in_force() -> None:
     streams = CommandStreams(1, timeout=0.5)
     streams.take({0: ON}, 10.0)

@@ -258,6 +258,13 @@ def test_a_client_that_asked_for_torque_meanwhile_is_told_what_to_do(kind: type[
     )
 
 
+def test_an_interruption_is_reported_each_time() -> None:
+    event = Interrupted("rebooted", asked=True)
+    once, _ = transition(Safety(), event)
+    again, reports = reported(once, event)
+    assert (again, len(reports)) == (str(once), 1)
+
+
 def test_an_event_that_cannot_happen_is_named_with_its_mode() -> None:
     with pytest.raises(ImpossibleEvent, match=r"BusFound\(found='x'\) in the mode 'ready'"):
         transition(Safety(), BusFound("x"))
