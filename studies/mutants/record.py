@@ -13,7 +13,7 @@ import yaml
 from bam_core.text.table import format_table
 from studies.mutants.rooms import ROOMS
 
-NOTICED, SURVIVED, NOT_BUILT = "noticed", "survived", "not built"
+NOTICED, SURVIVED, NOT_BUILT, UNFINISHED = "noticed", "survived", "not built", "unfinished"
 
 HARMLESS = Path(__file__).with_name("harmless.yaml")
 """Bugs that change nothing that a user could see, each with the reason."""
@@ -69,7 +69,10 @@ def harmless() -> dict[str, str]:
 
 
 def share_table(outcomes: Sequence[Outcome], reasons: Mapping[str, str]) -> str:
-    """Return the share that is noticed, by room, by group and of all; harmless bugs count as none."""
+    """Return the share that is noticed, by room, by group and of all.
+
+    Harmless bugs do not count. Unfinished ones count as not noticed: what is noticed is noticed early.
+    """
     rows = []
     for group in dict.fromkeys(room.group for room in ROOMS.values()):
         names = [name for name, room in ROOMS.items() if room.group == group]
@@ -78,7 +81,7 @@ def share_table(outcomes: Sequence[Outcome], reasons: Mapping[str, str]) -> str:
         ]
         rows.append(_row(group, "together", (each for each in outcomes if each.room in names), reasons))
     rows.append(_row("all", "", outcomes, reasons))
-    header = ("group", "room", "bugs", "noticed", "harmless", "open", "share")
+    header = ("group", "room", "bugs", "noticed", "harmless", "open", "unfinished", "share")
     return format_table(header, [row for row in rows if row is not None])
 
 
@@ -92,7 +95,9 @@ def _row(
         return None
     counted = len(built) - explained
     share = f"{100.0 * noticed / counted:.1f} %" if counted else "–"
-    return group, room, *map(str, (len(built), noticed, explained, counted - noticed)), share
+    unfinished = sum(each.outcome == UNFINISHED for each in built)
+    numbers = (len(built), noticed, explained, counted - noticed - unfinished, unfinished)
+    return group, room, *map(str, numbers), share
 
 
 def survivors(outcomes: Sequence[Outcome], reasons: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studies.mutants.python_mutations import Mutation
-from studies.mutants.record import NOT_BUILT, NOTICED, SURVIVED, Outcome, Record
+from studies.mutants.record import NOT_BUILT, NOTICED, SURVIVED, UNFINISHED, Outcome, Record
 from studies.mutants.rooms import Room, stages_of
 from studies.mutants.tree import LIBRARIES, TestRun, Tree
 
@@ -76,7 +76,8 @@ class Trial:
     def run(self, rooms: dict[str, Room], seed: int, count: int) -> list[Outcome]:
         """Try bugs of rooms: all of them under their first tests, then those left under the next ones.
 
-        Bugs that are still unnoticed where the time ends have no outcome.
+        Bugs that some tests have met, but not all, when the time ends are UNFINISHED; those that none has met
+        have no outcome.
         """
         path = self._tree.path
         bugs = []
@@ -91,7 +92,11 @@ class Trial:
             for level in range(max((len(bug.stages) for bug in left), default=0)):
                 for bug in list(left):
                     if time.monotonic() > self._deadline:
-                        return list(found.values())
+                        unfinished = [each for each in left if each.seconds]
+                        return [
+                            *found.values(),
+                            *(self._outcome(each, UNFINISHED, "") for each in unfinished),
+                        ]
                     result, by = self._tried(bug, level)
                     if result != SURVIVED or level + 1 == len(bug.stages):
                         found[bug.mutation.key] = self._done(bug, result, by)
@@ -104,8 +109,8 @@ class Trial:
         known = self._record.known(bug.mutation.key)
         return known if known is not None and known.state == self._state(bug, known.by) else None
 
-    def _done(self, bug: _Bug, result: str, by: str) -> Outcome:
-        outcome = Outcome(
+    def _outcome(self, bug: _Bug, result: str, by: str) -> Outcome:
+        return Outcome(
             room=bug.name,
             key=bug.mutation.key,
             line=bug.mutation.line,
@@ -114,6 +119,9 @@ class Trial:
             state=self._state(bug, by),
             seconds=round(bug.seconds, 1),
         )
+
+    def _done(self, bug: _Bug, result: str, by: str) -> Outcome:
+        outcome = self._outcome(bug, result, by)
         self._record.add(outcome)
         print(f"{outcome.outcome:9} {outcome.seconds:6.1f} s  {outcome.key}  {by}", flush=True)
         return outcome

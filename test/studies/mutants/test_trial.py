@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from studies.mutants.python_mutations import python_mutations
-from studies.mutants.record import NOTICED, SURVIVED, Outcome, Record, share_table, survivors
+from studies.mutants.record import NOTICED, SURVIVED, UNFINISHED, Outcome, Record, share_table, survivors
 from studies.mutants.rooms import ROOMS, Room
 from studies.mutants.trial import Trial, drawn
 
@@ -105,13 +105,14 @@ def outcome(room: str, key: str, result: str) -> Outcome:
     return Outcome(room=room, key=key, line=1, outcome=result, by="", state="", seconds=0.0)
 
 
-def test_shares_are_of_bugs_that_are_not_harmless() -> None:
+def test_shares_are_of_bugs_that_are_not_harmless_unfinished_ones_as_not_noticed() -> None:
     room = next(iter(ROOMS))
     found = [outcome(room, f"{i}", NOTICED) for i in range(8)]
+    found += [outcome(room, "late", UNFINISHED)]
     found += [outcome(room, "open", SURVIVED), outcome(room, "alike", SURVIVED)]
     reasons = {"alike": "both are the same number"}
     row = next(line for line in share_table(found, reasons).splitlines() if room in line)
-    assert row.split()[-6:] == ["10", "8", "1", "1", "88.9", "%"]
+    assert row.split()[-7:] == ["11", "8", "1", "1", "1", "80.0", "%"]
     text = survivors(found, reasons)
     assert text.index("open: write a test") < text.index("both are the same number")
 

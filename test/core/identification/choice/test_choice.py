@@ -84,3 +84,12 @@ def test_every_contender_gets_its_verdict_in_words() -> None:
 def test_a_standard_error_needs_two_logs() -> None:
     assert contender("m1", 1.0).standard_error is None
     assert contender("m1", 1.0, 3.0).standard_error == pytest.approx(1.0)
+
+
+def test_the_reason_names_the_simplest_unless_it_is_the_best() -> None:
+    (simple, rich) = GOOD
+    assert (
+        "log by log, m1 (3333.33 mrad) is the simplest" in choose([contender(*each) for each in GOOD]).reason
+    )
+    other = choose([contender("m1", *rich[1:]), contender("m4", *simple[1:])])
+    assert "log by log, it is the simplest" in other.reason
