@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 
-from bam_core.errors import BamError, OutOfRange, WrongType
+from bam_core.errors import BadData, BamError, OutOfRange, WrongType
 from bam_core.files.atomic_file import require_file, write_text
-from bam_core.identification.data.split import Split, split_recordings
+from bam_core.identification.data.split import ENOUGH, Split, split_recordings
 from bam_core.identification.fitting import Fitter
 from bam_core.identification.search.methods import METHODS
 from bam_core.identification.search.problem import INTEGRATOR
@@ -146,7 +146,15 @@ def _study(arguments: argparse.Namespace) -> int:
             raise WrongType("recordings", word, "SERVO=DIRECTORY, as in xl330=recordings/xl330")
         paths = sorted(source.path for source in find_sources([directory]))
         recordings = load_recordings(paths[:: arguments.every])
-        cases.append((load_servo(name), split_recordings(recordings, None, seed=0)))
+        split = split_recordings(recordings, None, seed=0)
+        if not split.test:
+            raise BadData(
+                directory,
+                f"has {len(recordings)} recordings",
+                expected=f"{ENOUGH} or more, a quarter of which are the test",
+                advice="give more, or a smaller --every",
+            )
+        cases.append((load_servo(name), split))
     entries: list[Entry] = []
     for servo, split in cases:
         for seed in range(arguments.seeds):

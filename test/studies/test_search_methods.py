@@ -40,7 +40,7 @@ def test_it_searches_by_both_methods_with_the_same_budget(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "methods.json"
-    words = [f"xl330={xl330_logs()}", "--models", "m1", "--trials", "60", "--every", "3", "--seeds", "1"]
+    words = [f"xl330={xl330_logs()}", "--models", "m1", "--trials", "60", "--seeds", "1"]
     assert main([*words, "--json", str(file)]) == 0
     entries = json.loads(file.read_text())
     assert [each["method"] for each in entries] == ["gauss-newton", "cma-es"]
@@ -54,6 +54,7 @@ def test_it_searches_by_both_methods_with_the_same_budget(
     [
         (["recordings"], "SERVO=DIRECTORY"),
         (["xl330=."], "."),
+        ([f"xl330={xl330_logs()}", "--every", "3"], "4 recordings"),
         (["xl330=.", "--seeds", "0"], "at least 1"),
         (["xl330=.", "--every", "0"], "at least 1"),
         (["xl330=.", "--json", "/proc/x/c.json"], "/proc/x"),

@@ -203,7 +203,7 @@ def test_effects_that_are_unneeded_alone_but_not_together_stay(
     logs = session(plain)[:2]
     fitter = Fitter(plain, logs, seed=0)
     full = fitter.plan(M1, trials=60, effects=PAIR, starts=[parameter_vector(plain)]).make()
-    judge = Evaluator(fitter.rollout, split_recordings(logs, "none"), 0, plain)
+    judge = Evaluator(fitter.rollout, origin_of(split_recordings(logs, "none")), plain)
     alone = {(name,): (1.04, 1.0) for name in PAIR}
     told = Told(judge, {PAIR: (1.0, 1.0), **alone, (): (train, selection)})
     used, ablations = ablate_effects(fitter, full, told, droppable=PAIR, trials=60)
@@ -218,7 +218,7 @@ def test_an_effect_that_is_needed_alone_stays_where_the_other_goes(
     logs = session(plain)[:2]
     fitter = Fitter(plain, logs, seed=0)
     full = fitter.plan(M1, trials=60, effects=PAIR, starts=[parameter_vector(plain)]).make()
-    judge = Evaluator(fitter.rollout, split_recordings(logs, "none"), 0, plain)
+    judge = Evaluator(fitter.rollout, origin_of(split_recordings(logs, "none")), plain)
     needed, other = PAIR
     errors = {PAIR: (1.0, 1.0), (other,): (train, selection), (needed,): (1.0, 1.0), (): (1.0, 1.0)}
     used, ablations = ablate_effects(fitter, full, Told(judge, errors), droppable=PAIR, trials=60)
