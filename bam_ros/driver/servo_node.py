@@ -24,14 +24,14 @@ from std_srvs.srv import Trigger
 from bam_core.errors import BamError, Unavailable
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
 from bam_ros.driver.diagnostics import servo_diagnostics
-from bam_ros.driver.gains_hold import HOLD_TIME, GainsHold
 from bam_ros.driver.joint_command import JointCommandTopic
 from bam_ros.driver.joint_limits import Range, joint_limits, limit_warnings, parse_limits
 from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.servo_about import JOINT_COMMAND
-from bam_ros.driver.servo_bus import Gains, ServoBus, ServoSample
+from bam_ros.driver.servo_bus import ServoBus, ServoSample
 from bam_ros.driver.servo_commands import parse_commands, torque_off
 from bam_ros.driver.servo_loop import ServoLoop
+from bam_ros.driver.servo_services import ServoServices
 from bam_ros.driver.state_messages import StateMessages
 from bam_ros.driver.trajectory_action import OFF, TrajectoryAction, action_type
 from bam_ros.driver.trajectory_follower import TrajectoryFollower
@@ -51,7 +51,6 @@ LATCHED_QOS = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
 
-_REBOOT_TIME = 10.0  # s; of one servo
 _IGNORED_TOLD = 2.0  # s in which diagnostics say why a command was ignored
 
 
@@ -91,7 +90,6 @@ class ServoNode(LifecycleNode):
         """Whether its life cycle has ended, and its process shall."""
         self.exit_status = 0
         """Of the process then."""
-        self._gains_hold = GainsHold()
         # Services wait for the bus in a thread of their own, so that commands are taken meanwhile.
         self._worker = ThreadPoolExecutor(1, "services")
         self._service_group = MutuallyExclusiveCallbackGroup()
@@ -106,9 +104,12 @@ class ServoNode(LifecycleNode):
         self._trajectory_action: TrajectoryAction | None = None
         if self._by_position:
             self._offer_position_inputs()
-        self.serve(SetGains, "~/set_gains", self._on_set_gains)
-        self.create_service(HoldGains, "~/hold_gains", self._on_hold_gains)
-        self.serve(Trigger, "~/reboot", self._on_reboot)
+        self._servo_services = ServoServices(
+            self._active, self._publish_configuration, self.get_logger().warning
+        )
+        self.serve(SetGains, "~/set_gains", self._servo_services.set_gains)
+        self.create_service(HoldGains, "~/hold_gains", self._servo_services.hold_gains)
+        self.serve(Trigger, "~/reboot", self._servo_services.reboot)
         self.create_timer(1.0, self._publish_diagnostics)
 
     @abstractmethod
@@ -287,7 +288,7 @@ class ServoNode(LifecycleNode):
             self._loop = None
             self._say_unreleased()
         self._inputs = self._joint_command = None
-        self._gains_hold.clear()
+        self._servo_services.gains_hold.clear()
 
     def _say_unreleased(self) -> None:
         """Say which joints may hold on though they were released."""
@@ -367,55 +368,6 @@ class ServoNode(LifecycleNode):
         except BamError as error:
             self.get_logger().warning(f"joint_command: ignored, {error}", throttle_duration_sec=1.0)
 
-    def _on_set_gains(self, request: SetGains.Request, response: SetGains.Response) -> SetGains.Response:
-        wanted = Gains(kp=request.kp, ki=request.ki, kd=request.kd)
-        try:
-            bus, loop = self._active()
-            held, holder = loop.call(lambda: self._write_gains(bus, request.name, wanted))
-        except BamError as error:
-            response.message = str(error)
-            return response
-        response.success = held == wanted
-        response.message = f"{request.name}: kp {held.kp:g}, ki {held.ki:g}, kd {held.kd:g}"
-        if not response.success:
-            response.message += f" (wanted {wanted.kp:g}, {wanted.ki:g}, {wanted.kd:g}; {_why_not(holder)})"
-        if holder and not response.success:
-            self.get_logger().warning(f"set_gains: {response.message}", throttle_duration_sec=1.0)
-        return response
-
-    def _write_gains(self, bus: ServoBus, name: str, wanted: Gains) -> tuple[Gains, str]:
-        """Write gains, or read those that are held; return the servo's, and who holds them."""
-        holder = self._gains_hold.holder
-        return (bus.read_gains(name) if holder else bus.set_gains(name, wanted)), holder
-
-    def _on_hold_gains(self, request: HoldGains.Request, response: HoldGains.Response) -> HoldGains.Response:
-        try:
-            if request.hold:
-                self._gains_hold.begin(request.holder)
-            else:
-                self._gains_hold.end(request.holder)
-        except BamError as error:
-            response.message = str(error)
-            return response
-        response.success = True
-        response.message = f"gains are held by {request.holder}" if request.hold else "gains may be set"
-        return response
-
-    def _on_reboot(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        try:
-            bus, loop = self._active()
-            # All in one go: a fault that one still has must not be reported anew after the first.
-            loop.interrupt(
-                lambda: [bus.reboot(name) for name in bus.names], "rebooted", _REBOOT_TIME * len(bus.names)
-            )
-        except BamError as error:
-            response.message = str(error)
-            return response
-        self._publish_configuration(bus)  # registers that a reboot resets may have limited a servo
-        response.success = True
-        response.message = f"rebooted, torque off: {', '.join(bus.names)}"
-        return response
-
     def _active(self) -> tuple[ServoBus, ServoLoop]:
         if self._bus is None or self._loop is None:
             raise Unavailable(self.get_name(), "not active", advice="activate the node and ask again")
@@ -449,10 +401,3 @@ class ServoNode(LifecycleNode):
             about.level = max(about.level, DiagnosticStatus.WARN)
         array.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(array)
-
-
-def _why_not(holder: str) -> str:
-    """Return why a servo has not the gains that were wanted; empty `holder`: nobody holds them."""
-    if not holder:
-        return "firmware takes integers"
-    return f"{holder} holds them; wait for its end, {HOLD_TIME:g} s after it renewed ~/hold_gains last"

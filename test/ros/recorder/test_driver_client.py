@@ -46,7 +46,7 @@ def bench(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
 
 @pytest.fixture
 def hold(bench: Bench) -> ClockedHold:
-    hold = bench.driver._gains_hold = ClockedHold()
+    hold = bench.driver._servo_services.gains_hold = ClockedHold()
     return hold
 
 

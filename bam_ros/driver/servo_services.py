@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Services of every driver: `~/set_gains`, `~/hold_gains` and `~/reboot`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bam_bench.srv import HoldGains, SetGains
+from std_srvs.srv import Trigger
+
+from bam_core.errors import BamError
+from bam_ros.driver.gains_hold import HOLD_TIME, GainsHold
+from bam_ros.driver.servo_bus import Gains, ServoBus
+from bam_ros.driver.servo_loop import ServoLoop
+
+_REBOOT_TIME = 10.0  # s; of one servo
+
+
+class ServoServices:
+    """Answers to these services.
+
+    Args:
+        active: returns bus and loop; raises BamError where the node is not active.
+        publish_configuration: of a bus whose registers may have changed.
+        warn: logs a warning, with `throttle_duration_sec`.
+
+    Attributes:
+        gains_hold: who holds the gains.
+    """
+
+    def __init__(
+        self,
+        active: Callable[[], tuple[ServoBus, ServoLoop]],
+        publish_configuration: Callable[[ServoBus], None],
+        warn: Callable[..., Any],
+    ) -> None:
+        self._active = active
+        self.gains_hold = GainsHold()
+        self._publish_configuration = publish_configuration
+        self._warn = warn
+
+    def set_gains(self, request: SetGains.Request, response: SetGains.Response) -> SetGains.Response:
+        """Write the gains of a servo, unless somebody holds them; waits for the bus."""
+        wanted = Gains(kp=request.kp, ki=request.ki, kd=request.kd)
+        try:
+            bus, loop = self._active()
+            held, holder = loop.call(lambda: self._write_gains(bus, request.name, wanted))
+        except BamError as error:
+            response.message = str(error)
+            return response
+        response.success = held == wanted
+        response.message = f"{request.name}: kp {held.kp:g}, ki {held.ki:g}, kd {held.kd:g}"
+        if not response.success:
+            response.message += f" (wanted {wanted.kp:g}, {wanted.ki:g}, {wanted.kd:g}; {_why_not(holder)})"
+        if holder and not response.success:
+            self._warn(f"set_gains: {response.message}", throttle_duration_sec=1.0)
+        return response
+
+    def hold_gains(self, request: HoldGains.Request, response: HoldGains.Response) -> HoldGains.Response:
+        """Let a client hold the gains, or end that."""
+        try:
+            if request.hold:
+                self.gains_hold.begin(request.holder)
+            else:
+                self.gains_hold.end(request.holder)
+        except BamError as error:
+            response.message = str(error)
+            return response
+        response.success = True
+        response.message = f"gains are held by {request.holder}" if request.hold else "gains may be set"
+        return response
+
+    def reboot(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Restart all servos; waits for the bus."""
+        try:
+            bus, loop = self._active()
+            # All in one go: a fault that one still has must not be reported anew after the first.
+            loop.interrupt(
+                lambda: [bus.reboot(name) for name in bus.names], "rebooted", _REBOOT_TIME * len(bus.names)
+            )
+        except BamError as error:
+            response.message = str(error)
+            return response
+        self._publish_configuration(bus)  # registers that a reboot resets may have limited a servo
+        response.success = True
+        response.message = f"rebooted, torque off: {', '.join(bus.names)}"
+        return response
+
+    def _write_gains(self, bus: ServoBus, name: str, wanted: Gains) -> tuple[Gains, str]:
+        """Write gains, or read those that are held; return the servo's, and who holds them."""
+        holder = self.gains_hold.holder
+        return (bus.read_gains(name) if holder else bus.set_gains(name, wanted)), holder
+
+
+def _why_not(holder: str) -> str:
+    """Return why a servo has not the gains that were wanted; empty `holder`: nobody holds them."""
+    if not holder:
+        return "firmware takes integers"
+    return f"{holder} holds them; wait for its end, {HOLD_TIME:g} s after it renewed ~/hold_gains last"
