@@ -26,6 +26,8 @@ def fit(**changes: Any) -> ModelFit:
         "test": {"c": 0.020, "d": 0.030},
         "at_bound": (),
         "trials": 100,
+        "budget": 100,
+        "method": "gauss-newton",
         "converged": True,
         "limited": False,
         "seconds": 1.0,
