@@ -15,7 +15,7 @@ from bam_core.report.results import ModelResult, Results
 from bam_core.servo.model import ServoModel
 
 _SIZE = 3.4  # in; drawn one to one on a phone
-_BLACK, _GRID = "#000000", "#b0b0b0"  # matplotlib's
+_BLACK, _GRID, _WHITE = "#000000", "#b0b0b0", "#ffffff"  # matplotlib's; white is behind a label
 
 
 def diagrams(results: Results) -> list[tuple[ModelResult, Markup]]:
@@ -49,7 +49,7 @@ def _for_page(svg: str, prefix: str) -> str:
     svg = re.sub(r'(url\(|href=")#', rf"\1#{prefix}-", svg)
     svg = re.sub(r" font-family: [^;\"]*;", "", svg)
     svg = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\d\.\d)\d+", r"\1", tag[0]), svg)  # not what is written
-    for name, color in {**AREAS, "grid": _GRID}.items():
+    for name, color in {**AREAS, "grid": _GRID, "surface": _WHITE}.items():
         svg = svg.replace(color, f"var(--{name})")
     svg = svg.replace(_BLACK, "currentColor")
     svg = re.sub(r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', r'<svg \1 aria-hidden="true">', svg, count=1)

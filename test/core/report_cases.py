@@ -24,7 +24,7 @@ def identified(directory: Path) -> Path:
     runs = [(script, kp) for script in ("sin_sin", "lift_and_drop") for kp in (8.0, 32.0)]
     logs = [record(servo, *run) for run in (*runs, ("sin_time_square", 16.0), ("up_and_down", 16.0))]
     models = ("m1", "m4", "m6")
-    found = identify(logs, load_servo("mx106"), models, trials=100, test="kp=16", effects=EFFECTS)
+    found = identify(logs, load_servo("mx106"), models, trials=200, test="kp=16", effects=EFFECTS)
     write_identification(found, directory)
     _shorten(directory)
     return directory
@@ -32,7 +32,7 @@ def identified(directory: Path) -> Path:
 
 def _shorten(directory: Path) -> None:
     """Leave out of a summary what needs time, and let it choose a model with friction's whole range of terms:
-    a hundred trials decide that by chance."""
+    few trials decide that by chance."""
     summary = json.loads((directory / "summary.json").read_text())
     models = {
         name: {key: value for key, value in entry.items() if key not in ("uncertainty", "selection")}
