@@ -88,3 +88,29 @@ def test_torque_without_a_position_keeps_the_goal_in_force() -> None:
     streams.take({0: OFF}, 10.2)
     streams.take({0: JointCommand(torque_enable=True)}, 10.3)
     assert math.isnan(streams.advance(10.3)[0].position)
+
+
+def test_streams_end_one_by_one_each_at_its_own_time() -> None:
+    streams = CommandStreams(3, timeout=0.5)
+    streams.take({2: ON}, 10.0)
+    streams.take({1: ON}, 10.3)
+    assert streams.advance(10.4) == (OFF, ON, ON)
+    assert streams.advance(10.6) == (OFF, ON, OFF)
+    assert streams.ended == {2}
+    assert streams.advance(10.9) == (OFF, OFF, OFF)
+    assert streams.ended == {1, 2}
+
+
+def test_a_position_replaces_the_goal_in_force() -> None:
+    streams = CommandStreams(1, timeout=0.5)
+    streams.take({0: ON}, 10.0)
+    other = JointCommand(torque_enable=True, position=-0.2)
+    streams.take({0: other}, 10.1)
+    assert streams.advance(10.1) == (other,)
+
+
+def test_a_position_without_torque_leaves_no_goal() -> None:
+    streams = CommandStreams(1, timeout=0.5)
+    streams.take({0: JointCommand(position=0.3)}, 10.0)
+    streams.take({0: JointCommand(torque_enable=True)}, 10.1)
+    assert math.isnan(streams.advance(10.1)[0].position)

@@ -33,6 +33,12 @@ def test_limits_are_those_of_the_user_and_an_arm_at_its_stop_may_hold_there() ->
     assert "goal 0.7 rad (expected -0.5 to 0.5" in narrow.take(on(0.7), 0.6, 1e-3)
 
 
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_an_arm_may_hold_a_little_beyond_its_limits_on_either_side(side: float) -> None:
+    assert guard(low=-0.5, high=0.5).take(on(0.6 * side), 0.6 * side, 0.0) == ""
+    assert "parameter limits" in guard(low=-0.5, high=0.5).take(on(0.62 * side), 0.62 * side, 0.0)
+
+
 @pytest.mark.parametrize("before", [[], [on(0.0)], [on(0.0), OFF], [on(0.0), on(math.nan)]])
 def test_a_goal_that_jumps_is_refused(before: Sequence[AxisGoal]) -> None:
     looked_at = guard(speed=5.0)
