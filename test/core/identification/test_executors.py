@@ -229,8 +229,11 @@ def test_the_limit_of_blas_threads_holds_until_the_last_one_leaves() -> None:
 
 
 @pytest.mark.long
-def test_workers_that_cannot_load_a_job_are_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_that_cannot_load_a_job_are_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PYTHONPATH", "/")
+    monkeypatch.chdir(tmp_path)  # workers find modules in the directory that they are started in
     with (
         open_cluster("local:1") as executor,
         refused(MissingSoftware, purpose="cluster"),

@@ -30,12 +30,12 @@ class Expected(NamedTuple):
     """That may be there after a fault."""
     steps: int
     """At least; fewer, and the steps are not seen any more."""
-    program: str = "storage_result_cases.py"
+    program: str = "test.core.storage_result_cases"
 
 
 CASES = {
-    "servo file": Expected({"old", "new"}, 5, "storage_file_cases.py"),
-    "bag": Expected({"none", "interrupted", "new"}, 10, "storage_file_cases.py"),
+    "servo file": Expected({"old", "new"}, 5, "test.core.storage_file_cases"),
+    "bag": Expected({"none", "interrupted", "new"}, 10, "test.core.storage_file_cases"),
     "bam import": Expected({"none", "some", "new"}, 12),  # each bag is there as a whole or not at all
     "bam report": Expected({"old", "new"}, 5),
     "bam identify": Expected({"none", "new"}, 20),
@@ -71,8 +71,9 @@ def test_a_fault_at_any_step_leaves_the_old_or_the_new(
     case: str, most: int, faults: Path, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     done = subprocess.run(
-        [sys.executable, str(HERE / CASES[case].program), case, str(tmp_path), str(most)],
-        env={**os.environ, "LD_PRELOAD": str(faults), "PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"},
+        [sys.executable, "-m", CASES[case].program, case, str(tmp_path), str(most)],
+        cwd=ROOT,
+        env={**os.environ, "LD_PRELOAD": str(faults), "MPLBACKEND": "agg"},
         capture_output=True,
         text=True,
         check=False,
