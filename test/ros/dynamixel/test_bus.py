@@ -17,7 +17,7 @@ from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.dynamixel.control_table import control_table
 from bam_ros.dynamixel.servo import PWM_WATCHDOG, WATCHDOG
 from bam_ros.emulators.dynamixel import bench_kernel as k
-from test.ros.ros_helpers import VirtualServos, wait_for
+from test.ros.ros_helpers import LATE, VirtualServos, wait_for
 
 MakeVirtual = Callable[..., VirtualServos]
 SERVOS = ("mx106", "mx106_2", "xl330")
@@ -27,11 +27,13 @@ OFF = ServoGoal.released(1)
 @pytest.fixture
 def make_bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., DynamixelBus]]:
     # The SDK waits for an answer for twice this many ms; emulated servos wait for their turn on a processor.
-    monkeypatch.setattr("dynamixel_sdk.port_handler.LATENCY_TIMER", 150)
+    monkeypatch.setattr("dynamixel_sdk.port_handler.LATENCY_TIMER", 300)
     buses = []
 
     def make(virtual: VirtualServos, **settings: object) -> DynamixelBus:
-        bus = DynamixelBus(DynamixelSettings(port=virtual.path, baud_rate=1_000_000, **settings))
+        """The watchdog waits for long: the machine may stand still for a second."""
+        patient: dict[str, object] = {"watchdog": LATE["watchdog"], **settings}
+        bus = DynamixelBus(DynamixelSettings(port=virtual.path, baud_rate=1_000_000, **patient))
         buses.append(bus)
         return bus
 
@@ -245,7 +247,7 @@ def test_the_watchdog_watches_while_torque_is_on(
     servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
 ) -> None:
     virtual = virtual_servos(servo=servo)
-    bus = make_bus(virtual)
+    bus = make_bus(virtual, watchdog=0.0)
     bus.open()
     bus.exchange(on(0.0))
     assert 0.0 < virtual.get("bus_watchdog") * 20e-3 <= WATCHDOG + 20e-3
@@ -411,7 +413,7 @@ def test_in_pwm_mode_duties_are_applied_from_none_on_and_written_every_time(
         "torque_enable",
     ]
     assert virtual.get("goal_pwm") == 0
-    assert 0.0 < virtual.get("bus_watchdog") * 20e-3 <= PWM_WATCHDOG
+    assert 0.0 < virtual.get("bus_watchdog") * 20e-3 <= LATE["watchdog"]
     virtual.writes.clear()
     for wanted in (0.1, 0.1, -0.2):
         sample = bus.exchange(duty(wanted))
@@ -450,7 +452,7 @@ def test_a_client_that_stops_sending_duties_leaves_a_servo_that_stops(
     servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
 ) -> None:
     virtual = virtual_servos(servo=servo)
-    bus = make_bus(virtual, pwm=True)
+    bus = make_bus(virtual, pwm=True, watchdog=0.0)
     bus.open()
     bus.exchange(duty(0.0))
     bus.exchange(duty(0.3))
@@ -460,6 +462,7 @@ def test_a_client_that_stops_sending_duties_leaves_a_servo_that_stops(
     bus.close()
     bus.open()
     bus.exchange(duty(0.0))
+    assert 0.0 < virtual.get("bus_watchdog") * 20e-3 <= PWM_WATCHDOG
     assert virtual.get("goal_pwm") == 0
 
 
