@@ -94,9 +94,15 @@ def joint_space(
         least, most = here - UNLIMITED, here + UNLIMITED
         if model.jnt_limited[number]:
             least, most = (float(end) for end in model.jnt_range[number])
+            if not most - least > 2 * RANGE_MARGIN:
+                raise OutOfRange(
+                    f"range of joint '{name}'",
+                    most - least,
+                    f"more than {2 * RANGE_MARGIN:g} rad",
+                    told=f"{most - least:.3g} rad",
+                    advice="correct it (MJCF counts in degrees without <compiler angle='radian'/>)",
+                )
             least, most = least + RANGE_MARGIN, most - RANGE_MARGIN
-        if not least < most:
-            raise OutOfRange(f"range of joint '{name}'", most - least, f"more than {2 * RANGE_MARGIN:g} rad")
         here = min(max(here, least), most)
         if moving is not None and name not in moving:
             least = most = here

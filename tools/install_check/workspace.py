@@ -21,6 +21,7 @@ GAINS = (8.0, 16.0, 32.0)
 SCRIPTS = ("sin_sin", "lift_and_drop")
 BENCH = PendulumBench(mass=0.5, length=0.15)
 ROBOT = """<mujoco>
+  <compiler angle="radian"/>
   <default><default class="mx106"/><default class="mx64"/></default>
   <worldbody>
     <body name="foot">

@@ -86,6 +86,12 @@ def test_goals_keep_within_ranges_and_around_the_start() -> None:
         joint_space(spec, JOINTS, "home")
 
 
+def test_a_range_in_degrees_that_was_meant_in_radians_is_refused_with_its_width() -> None:
+    with pytest.raises(OutOfRange, match=r"of joint '.*': is 0\.03 rad .*degrees") as caught:
+        joint_space(mujoco.MjSpec.from_string(LIMITED.replace('range="-1 0.5"', 'range="-0.02 0.01"')), JOINTS)
+    assert caught.value.value == pytest.approx(0.03)
+
+
 def test_pieces_begin_and_end_at_rest_at_the_start_and_keep_to_the_speed() -> None:
     space = joint_space(mujoco.MjSpec.from_string(LIMITED), JOINTS)
     pieces = draw_pieces(space, 2.0, 12, seed=1)
