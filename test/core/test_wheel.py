@@ -59,6 +59,12 @@ def run(*command: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
+def test_only_the_product_is_installed() -> None:
+    (installed,) = (ROOT / "install" / "bam_bench" / "lib").glob("python3*/site-packages")
+    names = {each.name for each in installed.iterdir() if each.suffix not in (".egg-info", ".dist-info")}
+    assert names == {"bam_bench", "bam_core", "bam_ros"}
+
+
 @pytest.mark.long
 def test_a_wheel_works_where_nothing_else_is(tmp_path: Path) -> None:
     source, home = tmp_path / "source", tmp_path / "home"

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,4 +120,7 @@ def build(source: Path, target: Path) -> tuple[Path, Path]:
     )
     (wheel,) = target.glob("*.whl")
     (sdist,) = target.glob("*.tar.gz")
+    names = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    if others := {name for name in names if not name.endswith(".dist-info")} - {"bam_core"}:
+        raise CommandError(f"{wheel.name}: contains {', '.join(sorted(others))} (expected bam_core alone)")
     return wheel, sdist
