@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fits of friction models to one set of training logs, each of which helps the next."""
+"""Fits friction models to one set of training logs, one after the other.
+
+Each search also starts at the optima of those earlier models that its model contains.
+"""
 
 from __future__ import annotations
 
@@ -30,22 +33,24 @@ from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout
 from bam_core.simulation.threads import one_blas_thread, side_by_side
 
-_LEFT = 0.1  # of its trials: what the last part of a search may leave where it ends for lack of them,
-_LEFT_STEPS = 10  # or what so many steps would take, where that is more
+# A search may end for lack of trials with some left. Fewer than the larger of these two count as none.
+_MIN_TRIALS_SHARE = 0.1  # of the budget
+_MIN_STEPS = 10  # Gauss-Newton steps
 
-_REVISION = 4  # of the search: what another one has kept in a study is not gone on with
+_SEARCH_VERSION = 4  # a search never resumes a study of another version
+_WHOLE_SEARCH = "search"  # key, in a study, of a search that an executor has run as one job
 
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """Where an identification stands.
+    """Progress of an identification.
 
     Attributes:
-        model: being fitted.
-        evaluation: simulations of all training logs done for it.
-        evaluations: planned for it; it may do with fewer.
+        model: label of the fit in progress, by default the name of its friction model.
+        evaluation: simulations of all training logs so far, for this fit.
+        evaluations: budget of such simulations; the fit may need fewer.
         best_mae: lowest training error so far, rad.
-        seconds: spent on this model.
+        seconds: since this fit began.
     """
 
     model: str
@@ -57,13 +62,13 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """Where fits are made, and who is told.
+    """Where fits run, where results are kept, and callbacks for progress and cancellation.
 
     Attributes:
-        executor: does the jobs; None: this process does.
-        storage: URL of the database that keeps what jobs have found; None: none does.
-        progress: called after every generation that this process evaluates, and after jobs that others do.
-        cancelled: asked as often.
+        executor: runs the jobs; None: this process runs them.
+        storage: URL of the database that keeps the outcomes of jobs; None: they are not kept.
+        progress: called after evaluations in this process, and after each job of the executor.
+        cancelled: called as often; if it returns True, the fit raises IdentificationCancelled.
     """
 
     executor: Executor | None = None
@@ -78,14 +83,14 @@ class Fit:
 
     Attributes:
         model: of friction.
-        effects: that were free.
-        space: that was searched.
-        result: of the search.
-        seconds: that it took.
-        budget: simulations of all training logs that the search was allowed.
+        effects: names of the effects that were fitted.
+        space: the search space.
+        result: outcome of the search.
+        seconds: duration of the search.
+        budget: largest number of simulations of all training logs for the search.
         method: of search, one of METHODS.
-        limited: it was given fewer trials than it takes by default.
-        spent: it took so many of those that it was given that it could not go on.
+        limited: whether the budget was smaller than the default one.
+        spent: whether too few trials were left for the search to continue.
     """
 
     model: FrictionModel
@@ -106,9 +111,17 @@ class Fit:
 
 @dataclass(frozen=True, kw_only=True)
 class _Search:
-    """What is searched, and how; can be pickled.
+    """Arguments of one search; can be pickled.
 
-    With `steps` it is a descent by so many Gauss-Newton steps, whatever the method.
+    Attributes:
+        space: free parameters.
+        evaluations: budget, simulations of all training logs.
+        seed: of all random numbers.
+        starts: (PARAMETERS,) SI each.
+        local: whether to search only about the starts.
+        wide: whether the starts may be far from the optimum; see `gauss_newton_search.minimise`.
+        steps: largest number of Gauss-Newton steps of a single descent, for any method; None: a full search.
+        method: of search, one of METHODS.
     """
 
     space: SearchSpace
@@ -121,9 +134,9 @@ class _Search:
     method: str = DEFAULT_METHOD
 
     def is_spent(self, outcome: Outcome) -> bool:
-        """Tell whether too few evaluations are left to go on with."""
-        least = max(_LEFT * self.evaluations, evaluations_for(self.space.dimension, _LEFT_STEPS))
-        return self.evaluations - outcome.evaluations < least
+        """Return whether the outcome leaves too few evaluations to continue the search."""
+        needed = max(_MIN_TRIALS_SHARE * self.evaluations, evaluations_for(self.space.dimension, _MIN_STEPS))
+        return self.evaluations - outcome.evaluations < needed
 
     def run(self, runner: JobRunner) -> Outcome:
         with one_blas_thread():
@@ -150,7 +163,7 @@ class _Search:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedFit:
-    """A fit that is not made yet; see `Fitter.plan`."""
+    """A fit that has not run yet; see `Fitter.plan`."""
 
     fitter: Fitter
     model: FrictionModel
@@ -160,15 +173,17 @@ class PlannedFit:
     label: str
 
     def make(self, ledger: Ledger | None = None) -> Fit:
-        """Make the fit: its rounds of jobs one after the other.
+        """Run the search and return the fit; a study in the storage is resumed.
+
+        The fitter keeps the optimum as a start for later plans, unless the search is local.
 
         Args:
-            ledger: books its evaluations; None: one that reports them.
+            ledger: counts the evaluations; None: a new one, which also reports progress.
         """
         begin = time.monotonic()
         fitter, execution, study = self.fitter, self.fitter.execution, self._study()
         ledger = ledger or Ledger(self._report(begin), execution.cancelled)
-        outcome = study.outcomes.get(_WHOLE) if study is not None else None
+        outcome = study.outcomes.get(_WHOLE_SEARCH) if study is not None else None
         if outcome is None:
             space = self.search.space
             outcome = self.search.run(
@@ -176,9 +191,10 @@ class PlannedFit:
                 if execution.executor is None
                 else SentJobRunner(fitter._shared, space, execution.executor, ledger, study)
             )
-        return self._made(outcome, time.monotonic() - begin)
+        return self._finish(outcome, time.monotonic() - begin)
 
-    def _made(self, outcome: Outcome, seconds: float) -> Fit:
+    def _finish(self, outcome: Outcome, seconds: float) -> Fit:
+        """Return the fit; keep its optimum in the fitter, unless the search was local."""
         if not self.search.local:
             self.fitter._optima[self.model.name] = outcome.vector
         return Fit(
@@ -211,13 +227,16 @@ class PlannedFit:
         return report
 
     def _study(self) -> Study | None:
-        """Open the record of this very search: its name differs wherever the search could."""
+        """Open the study of this search; None without storage.
+
+        The digest in its name covers everything that could change the outcome of the search.
+        """
         fitter, search = self.fitter, self.search
         if fitter.execution.storage is None:
             return None
-        everything = (
+        inputs = (
             __version__,
-            _REVISION,
+            _SEARCH_VERSION,
             replace(fitter.servo, uncertainty={}).to_yaml(),
             sorted(log.sha256 for log in fitter.data.recordings),
             search.space.axes,
@@ -230,18 +249,18 @@ class PlannedFit:
             fitter.data.schedule,
             [start.tolist() for start in search.starts],
         )
-        digest = hashlib.sha256(repr(everything).encode()).hexdigest()[:12]
+        digest = hashlib.sha256(repr(inputs).encode()).hexdigest()[:12]
         name = f"bam {fitter.servo.name} {self.label} {digest}"
         return open_study(name, fitter.execution.storage, method=search.method)
 
 
 class Fitter:
-    """Fits friction models to training logs and remembers their optima.
+    """Fits friction models to training logs and keeps their optima as starts for later models.
 
     Attributes:
-        servo: whose firmware, search bounds and effects count.
+        servo: gives firmware, search ranges and default effects.
         data: the training logs.
-        execution: where fits are made.
+        execution: where fits run.
     """
 
     def __init__(
@@ -255,19 +274,19 @@ class Fitter:
         method: str = DEFAULT_METHOD,
         schedule: SearchSchedule = DEFAULT_SCHEDULE,
     ) -> None:
-        """Take note of the logs.
+        """Keep the logs and settings; no fit runs yet.
 
         Args:
-            servo: whose firmware, search bounds and effects count.
-            train: logs.
+            servo: gives firmware, search ranges and default effects.
+            train: training logs.
             seed: of every search.
-            execution: where fits are made; default here, without a record.
-            prefix: of what progress calls its models.
+            execution: where fits run; default: in this process, without storage.
+            prefix: put before every label in progress reports.
             method: of search, one of METHODS.
-            schedule: of the Gauss-Newton search; both methods take its budgets and steps.
+            schedule: settings of the Gauss-Newton search; CMA-ES uses its budgets and simulation steps.
 
         Raises:
-            UnknownName: there is no such method.
+            UnknownName: no search method has this name.
         """
         self.servo = servo
         self.data = TrainingData(train, servo.firmware, schedule)
@@ -284,7 +303,12 @@ class Fitter:
         return self.data.rollout
 
     def plan_descent(self, fit: Fit, steps: int) -> PlannedFit:
-        """Plan to go on from a fit to other logs, by so many Gauss-Newton steps at most."""
+        """Plan a refit to these training logs, which starts at a fit to other logs.
+
+        Args:
+            fit: gives model, effects and start.
+            steps: Gauss-Newton steps at most.
+        """
         planned = self.plan(fit.model, effects=fit.effects, starts=[fit.vector])
         search = replace(planned.search, evaluations=evaluations_for(fit.space.dimension, steps), steps=steps)
         return replace(planned, search=search)
@@ -300,26 +324,29 @@ class Fitter:
     ) -> PlannedFit:
         """Plan a fit, for `PlannedFit.make` or `fit_all`.
 
-        A model that contains an earlier one starts from that one's optimum as well, so that its training
-        error is never the higher one.
+        The search also starts at the optima of earlier models that this model contains. So its training
+        error is never higher than theirs.
 
         Args:
             model: of friction.
-            trials: simulations of all training logs that it may take.
-            effects: to fit besides; default the servo's.
-            starts: vectors to start from instead of earlier optima: then there is no search all over the
-                space.
-            label: what progress calls it; default the model's name.
+            trials: budget, simulations of all training logs; default by the schedule.
+            effects: names of the effects to fit; default: the servo's.
+            starts: (PARAMETERS,) SI each. They replace the optima of earlier models, and the search stays
+                local.
+            label: of the fit in progress reports; default: the model's name.
         """
         chosen = self.servo.search.effects if effects is None else effects
         space = search_space(model, self.data.recordings, self.servo.search.ranges, chosen)
-        inner = [name for name in self._optima if is_nested(FRICTION_MODELS[name], model)]
-        earlier = [self._optima[name] for name in inner]
+        contained = [name for name in self._optima if is_nested(FRICTION_MODELS[name], model)]
+        optima = [self._optima[name] for name in contained]
         schedule = self.data.schedule
-        near = [name for name in inner if added_terms(FRICTION_MODELS[name], model) <= schedule.near_terms]
-        wide = bool(inner) and not near
-        warm = schedule.trials_per_parameter if starts or inner else 0
-        per_parameter = warm + (schedule.cold_trials_per_parameter if wide or not warm else 0)
+        near = [
+            name for name in contained if added_terms(FRICTION_MODELS[name], model) <= schedule.near_terms
+        ]
+        wide = bool(contained) and not near
+        per_parameter = schedule.trials_per_parameter if starts or contained else 0
+        if wide or not per_parameter:
+            per_parameter += schedule.cold_trials_per_parameter
         default = per_parameter * space.dimension
         budget = trials or default
         return PlannedFit(
@@ -330,8 +357,7 @@ class Fitter:
                 space=space,
                 evaluations=budget,
                 seed=self._seed,
-                starts=tuple(space.vectors(space.point(start)[None])[0] for start in starts)
-                or tuple(earlier),
+                starts=tuple(space.vectors(space.point(start)[None])[0] for start in starts) or tuple(optima),
                 local=bool(starts),
                 wide=wide,
                 method=self._method,
@@ -342,59 +368,60 @@ class Fitter:
 
 
 def fit_all(planned: Sequence[PlannedFit]) -> list[Fit]:
-    """Make fits that do not depend on each other: side by side here, or each as one job of the executor.
+    """Run independent fits and return them in the given order.
+
+    With an executor, each fit is one job of it. Without executor and storage, each has its own thread. With a
+    storage alone, they run one after the other.
 
     Args:
-        planned: of fitters with the same execution.
+        planned: their fitters share one execution.
     """
     if not planned:
         return []
     execution = planned[0].fitter.execution
     if execution.executor is None and execution.storage is None and len(planned) > 1:
-        return _made_here(planned)
+        return _fit_in_threads(planned)
     if execution.executor is None or len(planned) == 1:
-        return [each.make() for each in planned]
+        return [plan.make() for plan in planned]
     begin = time.monotonic()
-    studies = [each._study() for each in planned]
-    outcomes = [None if study is None else study.outcomes.get(_WHOLE) for study in studies]
-    left = [index for index, outcome in enumerate(outcomes) if outcome is None]
-    calls = [Call(_do_search, planned[index].fitter._shared, (planned[index].search,)) for index in left]
-    withdrawn = Ledger(cancelled=execution.cancelled).require_go
-    for at, outcome in run_jobs(execution.executor, calls, meanwhile=withdrawn):
-        index = left[at]
-        each, study, outcomes[index] = planned[index], studies[index], outcome
+    studies = [plan._study() for plan in planned]
+    outcomes = [None if study is None else study.outcomes.get(_WHOLE_SEARCH) for study in studies]
+    missing = [index for index, outcome in enumerate(outcomes) if outcome is None]
+    calls = [Call(_do_search, planned[index].fitter._shared, (planned[index].search,)) for index in missing]
+    raise_if_cancelled = Ledger(cancelled=execution.cancelled).require_go
+    for job, outcome in run_jobs(execution.executor, calls, meanwhile=raise_if_cancelled):
+        index = missing[job]
+        outcomes[index] = outcome
+        plan, study = planned[index], studies[index]
         if study is not None:
-            study.add(_WHOLE, outcome, each.search.space)
-        each._report(begin)(outcome.evaluations, outcome.error)
+            study.add(_WHOLE_SEARCH, outcome, plan.search.space)
+        plan._report(begin)(outcome.evaluations, outcome.error)
     seconds = time.monotonic() - begin
     return [
-        each._made(outcome, seconds)
-        for each, outcome in zip(planned, outcomes, strict=True)
+        plan._finish(outcome, seconds)
+        for plan, outcome in zip(planned, outcomes, strict=True)
         if outcome is not None
     ]
 
 
-def _made_here(planned: Sequence[PlannedFit]) -> list[Fit]:
-    """Make fits side by side in this process; each is reported when it is made."""
+def _fit_in_threads(planned: Sequence[PlannedFit]) -> list[Fit]:
+    """Run each fit in its own thread of this process; report each when it ends."""
     begin = time.monotonic()
-    ledgers = [Ledger(cancelled=each.fitter.execution.cancelled) for each in planned]
-    for each in planned:
-        each.fitter.data.problem(each.search.space)  # packs once what each thread would pack
+    ledgers = [Ledger(cancelled=plan.fitter.execution.cancelled) for plan in planned]
+    for plan in planned:
+        plan.fitter.data.problem(plan.search.space)  # packs the logs once, before all threads would do it
 
     def stop() -> None:
         for ledger in ledgers:
             ledger.withdraw()
 
-    made: dict[int, Fit] = {}
-    calls = [partial(each.make, ledger) for each, ledger in zip(planned, ledgers, strict=True)]
+    fits: dict[int, Fit] = {}
+    calls = [partial(plan.make, ledger) for plan, ledger in zip(planned, ledgers, strict=True)]
     for index, fit in side_by_side(calls, stop=stop):
-        made[index] = fit
+        fits[index] = fit
         planned[index]._report(begin)(fit.result.evaluations, fit.result.error)
-    return [made[index] for index in range(len(planned))]
+    return [fits[index] for index in range(len(planned))]
 
 
 def _do_search(data: TrainingData, search: _Search) -> Outcome:
     return search.run(JobRunner(data.problem(search.space), Ledger()))
-
-
-_WHOLE = "search"  # name, in a study, of a whole search that an executor has done as one job

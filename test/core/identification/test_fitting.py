@@ -34,7 +34,7 @@ def test_trials_are_spent_where_too_few_are_left_to_go_on(budget: int, took: int
     fitter = Fitter(mx106("m4"), [record(mx106("m4"), "sin_sin", 16.0)], seed=0)
     planned = fitter.plan(FRICTION_MODELS["m4"], trials=budget)
     outcome = Outcome(vector=planned.search.space.base, error=0.1, evaluations=took)
-    assert planned._made(outcome, 1.0).spent == spent
+    assert planned._finish(outcome, 1.0).spent == spent
 
 
 @pytest.mark.parametrize(
