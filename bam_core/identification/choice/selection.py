@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The error by which models and effects are chosen: of training logs, by fits that did without them.
+"""Cross-validation errors, by which models and effects are chosen.
 
-A fold (see `data.folds`) leaves logs out; every model is fitted again to the rest, and what it makes of the
-logs left out is its error there.
+Each fold (see `data.folds`) leaves out some training logs. The model is fitted again to the other ones. Its
+error is measured on the logs that were left out.
 """
 
 from __future__ import annotations
@@ -17,54 +17,59 @@ from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.simulation.rollout import Rollout
 
 STEPS = 5
-"""Of a fold's fit at most: Gauss-Newton steps from the fit to all training logs.
+"""Largest number of Gauss-Newton steps of a fold's fit, which starts at the fit to all training logs.
 
-Twenty change the errors of an XL330's models by some per cent, not their order, and cost three times as much.
+With 20, the errors of an XL330's models change by a few per cent, their order stays, and the cost is 3 times
+as high.
 """
 
 
 class Selection:
-    """Errors of fits on the logs of folds.
+    """Cross-validation errors of fits; the errors of each fit are computed once.
 
     Attributes:
-        folds: one at least.
+        folds: at least one.
     """
 
     def __init__(self, folds: Sequence[Split], fitter: Callable[[Split], Fitter]) -> None:
-        """Take note of folds.
+        """Make a fitter for each fold; no fit runs yet.
 
         Args:
             folds: see `folds.selection_folds`.
-            fitter: returns the one that fits to the training logs of a fold.
+            fitter: returns the fitter for the training logs of a fold.
         """
         self.folds = tuple(folds)
-        self._places = [_Place(fold, fitter(fold)) for fold in folds]
-        self._known: dict[tuple[object, ...], dict[str, float]] = {}
+        self._fold_fitters = [_FoldFitter(fold, fitter(fold)) for fold in folds]
+        self._errors_by_fit: dict[tuple[object, ...], dict[str, float]] = {}
 
     def errors(self, fit: Fit) -> Mapping[str, float]:
-        """Return the mean absolute position error of every log that some fold leaves out, by name, rad.
+        """Return the mean absolute position error, rad, of each left-out log, by name.
 
-        A log that several folds leave out has the mean of its errors.
+        If several folds leave out a log, its error is the mean over these folds.
         """
         self.prepare([fit])
-        return self._known[_key(fit)]
+        return self._errors_by_fit[_key(fit)]
 
     def prepare(self, fits: Sequence[Fit]) -> None:
-        """Make the folds' fits for several fits at once: an executor does them side by side."""
-        new = [fit for fit in {_key(fit): fit for fit in fits}.values() if _key(fit) not in self._known]
-        planned = [place.fitter.plan_descent(fit, STEPS) for fit in new for place in self._places]
-        made = iter(fit_all(planned))
-        for fit in new:
+        """Compute the errors of several fits, with all their folds in parallel (see `fit_all`)."""
+        missing = {_key(fit): fit for fit in fits if _key(fit) not in self._errors_by_fit}
+        planned = [
+            fold_fitter.fitter.plan_descent(fit, STEPS)
+            for fit in missing.values()
+            for fold_fitter in self._fold_fitters
+        ]
+        refits = iter(fit_all(planned))
+        for key in missing:
             errors: dict[str, list[float]] = {}
-            for place in self._places:
-                for name, error in place.errors(next(made)).items():
+            for fold_fitter in self._fold_fitters:
+                for name, error in fold_fitter.errors(next(refits)).items():
                     errors.setdefault(name, []).append(error)
-            self._known[_key(fit)] = {name: fmean(each) for name, each in sorted(errors.items())}
+            self._errors_by_fit[key] = {name: fmean(values) for name, values in sorted(errors.items())}
 
 
 @dataclass
-class _Place:
-    """One fold at work."""
+class _FoldFitter:
+    """Fits to the training logs of one fold, and simulates the logs that it leaves out."""
 
     fold: Split
     fitter: Fitter
@@ -73,8 +78,9 @@ class _Place:
     def __post_init__(self) -> None:
         self.held_out = Rollout(self.fold.test, firmware=self.fitter.servo.firmware, integrator=INTEGRATOR)
 
-    def errors(self, made: Fit) -> dict[str, float]:
-        errors = self.held_out.errors(made.vector)[0].tolist()
+    def errors(self, fit: Fit) -> dict[str, float]:
+        """Return the mean absolute position error, rad, of each left-out log, by name."""
+        errors = self.held_out.errors(fit.vector)[0].tolist()
         return {log.name: error for log, error in zip(self.fold.test, errors, strict=True)}
 
 
