@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads YAML and JSON into dataclasses: their types say what a file may hold; all else is one error line.
+"""Converts parsed YAML and JSON into dataclasses, strictly by their type annotations.
 
-cattrs applies the types. `TypedReader` makes it strict, because files are written by hand: text is no number,
-true is no number, a text is no list. `field_errors` turns the exceptions of cattrs into error lines.
+cattrs applies the types. Files are written by hand, so `TypedReader` converts nothing silently: text is not a
+number, true is not a number, and text is not a list. `field_errors` turns the exceptions of cattrs into one
+error line.
 """
 
 from __future__ import annotations
@@ -34,9 +35,17 @@ _Hook = Callable[[Any, Any], Any]
 
 
 def require_section(content: object, path: Path, *, expected: str, advice: str) -> dict[str, Any]:
-    """Return what a YAML file holds; raise Malformed where that is no section.
+    """Return the content of a YAML file, which has to be a section (a dictionary).
 
-    A whole text is described by its kind: whoever can name a file may not be allowed to read it.
+    Args:
+        content: as `read_yaml` returns it.
+        path: of the file.
+        expected: what the file should contain, for the error line.
+        advice: what to do, for the error line.
+
+    Raises:
+        Malformed: the content is not a section. The error line does not quote text: a client that names a
+            file may not be allowed to read it.
     """
     if isinstance(content, dict):
         return content
@@ -45,12 +54,12 @@ def require_section(content: object, path: Path, *, expected: str, advice: str) 
 
 
 class TypedReader:
-    """Turns what a kind of file holds into dataclasses.
+    """Converts the content of one kind of file into dataclasses.
 
-    Fields without a default are required. The keys of a dictionary are names that the file chooses.
+    Fields without a default are required. A dictionary accepts any names as keys.
 
     Attributes:
-        converter: of cattrs; further hooks may be registered, which raise `UnsuitableError` or a BamError.
+        converter: of cattrs; more hooks may be registered. They raise `UnsuitableError` or a BamError.
     """
 
     def __init__(
@@ -62,34 +71,38 @@ class TypedReader:
         words: Mapping[Any, str] = MappingProxyType({}),
         advice: str = "",
     ) -> None:
-        """Register how each type is read.
+        """Register a hook for each type.
 
         Args:
-            is_json: values are shown as JSON has them, null stands for no value, numbers are finite.
-            allows_empty: a field without value, as in ``title:``, counts as left out, unless it is a section.
-            allows_unknown: further fields are ignored.
-            words: what belongs where a type is expected, for dataclasses and `NewType`s.
-            advice: what to do about every wrong field; empty: what fits it.
+            is_json: error lines show values as JSON. A field that is null counts as left out, a number in a
+                list that is null as NaN. Infinite numbers are refused.
+            allows_empty: a field without value, as in ``title:``, counts as left out; a section must have
+                fields.
+            allows_unknown: unknown fields are ignored.
+            words: what a dataclass or `NewType` expects, for error lines.
+            advice: what to do, for all error lines; empty: advice that fits the error.
         """
         self._is_json, self._allows_empty = is_json, allows_empty
         self._errors = FieldErrors(is_json=is_json, words=words, advice=advice)
         self.converter = Converter(detailed_validation=True, forbid_extra_keys=not allows_unknown)
         register = self.converter.register_structure_hook_factory
-        for kind, hook in ((float, self._number), (int, self._whole), (str, self._text), (bool, self._flag)):
-            self.converter.register_structure_hook(kind, hook)
-        register(dataclasses.is_dataclass, self._section)
-        register(is_mapping, self._names)
-        register(is_tuple, self._list)
+        self.converter.register_structure_hook(float, self._read_float)
+        self.converter.register_structure_hook(int, self._read_int)
+        self.converter.register_structure_hook(str, self._read_str)
+        self.converter.register_structure_hook(bool, self._read_bool)
+        register(dataclasses.is_dataclass, self._dataclass_hook)
+        register(is_mapping, self._mapping_hook)
+        register(is_tuple, self._tuple_hook)
         register(is_optional, lambda kind: self.converter.get_structure_hook(without_none(kind)))
-        register(lambda kind: hasattr(kind, "__supertype__"), self._new_type)
+        register(lambda kind: hasattr(kind, "__supertype__"), self._new_type_hook)
 
     def read(self, content: object, kind: type[_T], path: Path | None = None) -> _T:
-        """Return a dataclass of what a file holds.
+        """Return the content of a file as a dataclass.
 
         Args:
             content: sections, lists and values, as `read_yaml` and `read_json` return them.
             kind: the dataclass.
-            path: of the file, which error lines begin with; None: the caller says it.
+            path: of the file; error lines begin with it. None: the caller adds it.
 
         Raises:
             BamError: a field is unknown, missing, of another type, or refused by a constructor.
@@ -100,29 +113,29 @@ class TypedReader:
             refusal = self._errors.refusal(error, kind)
             raise (refusal if path is None else refusal.within(path)) from None
 
-    def _number(self, value: Any, _: Any) -> float:
+    def _read_float(self, value: Any, _: Any) -> float:
         if value is None and self._is_json:
             return math.nan
         if _is_number(value) and not (self._is_json and not math.isfinite(value)):
             return float(value)
         raise UnsuitableError(value, SCALARS[float])
 
-    def _whole(self, value: Any, _: Any) -> int:
+    def _read_int(self, value: Any, _: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise UnsuitableError(value, SCALARS[int])
         return value
 
-    def _text(self, value: Any, _: Any) -> str:
+    def _read_str(self, value: Any, _: Any) -> str:
         if not isinstance(value, str):
             raise UnsuitableError(value, SCALARS[str])
         return value
 
-    def _flag(self, value: Any, _: Any) -> bool:
+    def _read_bool(self, value: Any, _: Any) -> bool:
         if not isinstance(value, bool):
             raise UnsuitableError(value, SCALARS[bool])
         return value
 
-    def _section(self, kind: Any) -> _Hook:
+    def _dataclass_hook(self, kind: Any) -> _Hook:
         structure = make_dict_structure_fn(kind, self.converter)
         hints = get_type_hints(kind)
         sections = {name for name, hint in hints.items() if dataclasses.is_dataclass(without_none(hint))}
@@ -130,27 +143,31 @@ class TypedReader:
         def hook(value: Any, _: Any) -> Any:
             if not isinstance(value, dict):
                 raise UnsuitableError(value, self._errors.expected(kind))
-            given = {str(name): each for name, each in value.items()}
+            fields = {str(name): content for name, content in value.items()}
             if self._is_json or self._allows_empty:
-                kept = () if self._is_json else sections
-                given = {name: each for name, each in given.items() if each is not None or name in kept}
-            return structure(given, kind)
+                may_not_be_empty = () if self._is_json else sections
+                fields = {
+                    name: content
+                    for name, content in fields.items()
+                    if content is not None or name in may_not_be_empty
+                }
+            return structure(fields, kind)
 
         return hook
 
-    def _names(self, kind: Any) -> _Hook:
+    def _mapping_hook(self, kind: Any) -> _Hook:
         structure = mapping_structure_factory(kind, self.converter, dict)
 
         def hook(value: Any, _: Any) -> Any:
             if not isinstance(value, dict):
                 raise UnsuitableError(value, self._errors.expected(kind))
-            return structure({str(name): each for name, each in value.items()}, kind)
+            return structure({str(name): content for name, content in value.items()}, kind)
 
         return hook
 
-    def _list(self, kind: Any) -> _Hook:
+    def _tuple_hook(self, kind: Any) -> _Hook:
         first, *others = get_args(kind)
-        count = None if others == [...] else 1 + len(others)
+        count = None if others == [...] else 1 + len(others)  # tuple[X, ...] has any length
         entries: Any = GenericAlias(tuple, (first, ...))
         structure = homogenous_tuple_structure_factory(entries, self.converter)
 
@@ -166,12 +183,13 @@ class TypedReader:
                     or not isinstance(wrong, UnsuitableError)
                     or isinstance(wrong.value, (dict, list))
                 ):
-                    raise
+                    raise  # the error line names the wrong entry
+            # In JSON, the error line shows the whole list where an entry is a wrong scalar.
             raise UnsuitableError(value, f"a list of {self._errors.plural(wrong.expected)}")
 
         return hook
 
-    def _new_type(self, kind: Any) -> _Hook:
+    def _new_type_hook(self, kind: Any) -> _Hook:
         inner = kind.__supertype__
         structure = self.converter.get_structure_hook(inner)
 
@@ -186,7 +204,11 @@ class TypedReader:
 
 
 def _is_number(value: object) -> bool:
+    """Return whether a value is a number in the range of a float; true and false are not."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
     try:
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and float(value) is not None
+        float(value)
     except OverflowError:  # a whole number of hundreds of digits
         return False
+    return True
