@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events that decide about torque on all joints of a driver; `safety_states.transition` says what follows."""
+"""Events that may change the safety state of a driver; `safety_states.transition` defines their effects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class TorqueNotAsked:
 
     Attributes:
         acknowledged: whether a command with torque off has come after the fault.
-        healthy: whether there is a sample, in which no servo reports an error of itself.
+        healthy: whether there is a sample and no servo reports an error in it.
     """
 
     acknowledged: bool
@@ -26,15 +26,15 @@ class TorqueNotAsked:
 
 @dataclass(frozen=True)
 class SampleTaken:
-    """The bus has answered, and all is well."""
+    """The bus has answered: no servo reports an error, and every joint follows its goal."""
 
 
 @dataclass(frozen=True)
 class ServoErrors:
-    """The bus has answered, and servos report errors of themselves.
+    """The bus has answered, and servos report hardware errors.
 
     Attributes:
-        reason: which, in one line.
+        reason: servos and errors, in one line.
     """
 
     reason: str
@@ -45,7 +45,7 @@ class NotFollowing:
     """The bus has answered, and a joint has been too far from its goal for too long.
 
     Attributes:
-        reason: which, in one line.
+        reason: joint and distance, in one line.
     """
 
     reason: str
@@ -53,7 +53,7 @@ class NotFollowing:
 
 @dataclass(frozen=True)
 class SampleLost:
-    """The bus has not answered, or not well; the next answer may be fine.
+    """The bus has not answered, or its answer was corrupt; the next exchange may succeed.
 
     Attributes:
         reason: in one line.
@@ -66,7 +66,7 @@ class SampleLost:
 
 @dataclass(frozen=True)
 class BusFailed:
-    """The bus cannot be used as it is.
+    """An exchange has failed in another way: the bus has to be opened again.
 
     Attributes:
         reason: in one line.
@@ -121,15 +121,15 @@ class OtherServosFound:
 
 @dataclass(frozen=True)
 class InterruptionBegun:
-    """Work that needs torque off is about to use the bus, such as a reboot."""
+    """Work that needs torque off, such as a reboot, is about to use the bus."""
 
 
 @dataclass(frozen=True)
 class Interrupted:
-    """That work is done.
+    """The work that `InterruptionBegun` announced is done.
 
     Attributes:
-        what: it was, in words such as "rebooted".
+        what: the work, such as "rebooted".
         asked: whether commands asked for torque when it began.
     """
 
@@ -139,10 +139,10 @@ class Interrupted:
 
 @dataclass(frozen=True)
 class InterruptionFailed:
-    """That work has failed.
+    """The work that `InterruptionBegun` announced has failed.
 
     Attributes:
-        what: it was, in words such as "rebooted".
+        what: the work, such as "rebooted".
         asked: whether commands asked for torque when it began.
     """
 
@@ -152,7 +152,7 @@ class InterruptionFailed:
 
 @dataclass(frozen=True)
 class LoopCrashed:
-    """The loop has met an error that nobody expected.
+    """The loop has raised an unexpected exception.
 
     Attributes:
         reason: in one line.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Safety states of a driver's loop: a pure transition from state and event to state and actions.
 
-`ServoLoop` makes the events and carries out the actions. States and events are values; nothing here waits,
-reads or writes. docs/safety.md shows the table; a test compares it with this file.
+`ServoLoop` makes the events and carries out the actions. This module does no input or output and never waits.
+docs/safety.md shows the table of transitions; a test compares it with this file.
 """
 
 from __future__ import annotations
@@ -31,43 +31,48 @@ from bam_ros.driver.safety_events import (
 
 
 class Mode(Enum):
-    """What a loop does about torque. All modes but `READY` have a fault: torque is off on all joints."""
+    """Mode of the loop. Every mode but `READY` has a fault, which keeps torque off on all joints."""
 
     READY = "ready"
-    """Commands are obeyed."""
+    """The loop obeys commands."""
     LATCHED = "latched"
-    """Until a command with torque off comes, the servos report no error, and no command asks for torque."""
+    """The fault has to be acknowledged by a command with torque off.
+
+    The mode ends when that has come, no command asks for torque, and no servo reports an error.
+    """
     INTERRUPTED = "interrupted"
-    """Until no command asks for torque."""
+    """The mode ends when no command asks for torque."""
     BUS_LOST = "bus lost"
-    """The bus is opened again and again; `LATCHED` follows."""
+    """The loop tries to open the bus again, until it succeeds; `LATCHED` follows."""
     PORT_GONE = "port gone"
-    """The same; `INTERRUPTED` follows."""
+    """The port has vanished; the loop tries to open it again, until it succeeds. `INTERRUPTED` follows."""
     STOPPED = "stopped"
-    """For good: the loop has crashed."""
+    """The loop has crashed; this mode does not end."""
 
 
 BUS_OPEN = frozenset({Mode.READY, Mode.LATCHED, Mode.INTERRUPTED})
-"""Modes in which commands are looked at and the bus exchanges."""
+"""Modes in which the bus is open: the loop processes commands and takes samples."""
 BUS_AWAY = frozenset({Mode.BUS_LOST, Mode.PORT_GONE})
-"""Modes in which the bus is opened again."""
-_ENDS_BY_ITSELF = frozenset({Mode.INTERRUPTED, Mode.PORT_GONE})
-_ONCE_OPEN = {Mode.BUS_LOST: Mode.LATCHED, Mode.PORT_GONE: Mode.INTERRUPTED}
+"""Modes in which the loop tries to open the bus again."""
+# In these modes, reports show the reason without "torque off: ". After an interruption, the reason says what
+# to do. After the port has vanished, no servo can confirm that its torque is off.
+_REASON_ALONE = frozenset({Mode.INTERRUPTED, Mode.PORT_GONE})
+_MODE_ONCE_OPEN = {Mode.BUS_LOST: Mode.LATCHED, Mode.PORT_GONE: Mode.INTERRUPTED}
 
 
 class Action(Enum):
-    """What the loop does after an event, in the order of the actions; `Report` is one as well."""
+    """One thing that the loop does after an event; a `Report` is another one."""
 
     RELEASE = "release"
-    """Torque off on all servos, written at once."""
+    """Write torque off to all servos at once."""
     DROP_SAMPLE = "drop sample"
-    """The newest sample is of before."""
+    """Discard the newest sample, which is older than the event."""
     RESET_GOALS = "reset goals"
-    """Goals begin anew where the servos are; so does the time of a following error."""
+    """Start goals at the present positions, and restart the timer of the following error."""
     AWAIT_RELEASE = "await release"
-    """Only commands from now on acknowledge the fault."""
+    """Let only later commands acknowledge the fault."""
     FORGET_COMMANDS = "forget commands"
-    """Only commands from now on are obeyed."""
+    """Discard all commands; only later ones are obeyed."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +80,8 @@ class Report:
     """A line for log and diagnostics.
 
     Attributes:
-        is_error: whether something went wrong.
-        line: in words.
+        is_error: whether it reports a fault.
+        line: the text.
     """
 
     is_error: bool
@@ -88,7 +93,7 @@ class Fault:
     """Why torque is off on all joints.
 
     Attributes:
-        reason: one line.
+        reason: in one line.
         bus_is_back: whether the bus was lost and is open again.
     """
 
@@ -96,7 +101,7 @@ class Fault:
     bus_is_back: bool = False
 
     def __str__(self) -> str:
-        """Return it in one line."""
+        """Return the fault in one line."""
         back = " (it is back; command torque off, then on, to go on)" if self.bus_is_back else ""
         return f"{self.reason}{back}"
 
@@ -106,10 +111,10 @@ class Safety:
     """The state of a loop.
 
     Attributes:
-        mode: see there.
-        fault: the newest one; None in the mode `READY` alone.
+        mode: what the loop does about torque and bus.
+        fault: the newest one; None only in the mode `READY`.
         lost_in_a_row: samples lost since the last good one.
-        not_found: why a lost bus cannot be opened; empty before the first attempt, and while it is open.
+        not_found: why the last attempt to open a lost bus failed; empty before it, and while the bus is open.
     """
 
     mode: Mode = Mode.READY
@@ -124,22 +129,22 @@ class Safety:
 
 
 Step = tuple[Safety, tuple[Action | Report, ...]]
-"""The next state, and the actions on the way to it."""
+"""The next state, and the actions of the loop, in this order."""
 
 
 class ImpossibleEvent(RuntimeError):  # noqa: N818 - names what it is
-    """An event that its mode excludes: a defect of the loop, which ends it with torque off."""
+    """The event cannot happen in this mode: a bug of the loop, which then ends with torque off."""
 
 
 def transition(safety: Safety, event: Event) -> Step:
-    """Return the next state and what the loop has to do; a pure function.
+    """Return the next state and the actions of the loop; a pure function.
 
     Args:
         safety: the present state.
         event: what has happened.
 
     Raises:
-        ImpossibleEvent: it cannot happen in this mode.
+        ImpossibleEvent: the event cannot happen in this mode.
     """
     mode = safety.mode
     match event:
@@ -148,7 +153,7 @@ def transition(safety: Safety, event: Event) -> Step:
         case TorqueAsked() if mode in BUS_OPEN:
             return safety, ()
         case TorqueNotAsked() if mode in BUS_OPEN:
-            return _nobody_asks(safety, event)
+            return _torque_not_asked(safety, event)
         case ServoErrors(reason) | NotFollowing(reason) if mode in BUS_OPEN:
             return _latch(replace(safety, lost_in_a_row=0), Mode.LATCHED, reason, Action.RELEASE)
         case SampleLost(reason) if mode in BUS_OPEN:
@@ -156,15 +161,15 @@ def transition(safety: Safety, event: Event) -> Step:
             safety = replace(safety, lost_in_a_row=lost)
             if lost < event.limit:
                 return safety, ()
-            return _lose(safety, Mode.BUS_LOST, f"{reason} ({lost} samples lost in a row)")
+            return _bus_lost(safety, Mode.BUS_LOST, f"{reason} ({lost} samples lost in a row)")
         case BusFailed(reason) if mode in BUS_OPEN:
-            return _lose(safety, Mode.BUS_LOST, reason)
+            return _bus_lost(safety, Mode.BUS_LOST, reason)
         case PortVanished(reason) if mode in BUS_OPEN:
-            return _lose(safety, Mode.PORT_GONE, reason)
+            return _bus_lost(safety, Mode.PORT_GONE, reason)
         case BusFound(found) if mode in BUS_AWAY:
             assert safety.fault is not None
             back = Fault(safety.fault.reason, bus_is_back=True)
-            return Safety(mode=_ONCE_OPEN[mode], fault=back), (Report(False, f"bus is back: {found}"),)
+            return Safety(mode=_MODE_ONCE_OPEN[mode], fault=back), (Report(False, f"bus is back: {found}"),)
         case BusNotFound(reason) if mode in BUS_AWAY:
             return replace(safety, not_found=reason), ()
         case OtherServosFound(reason) if mode in BUS_AWAY:
@@ -176,14 +181,14 @@ def transition(safety: Safety, event: Event) -> Step:
         case InterruptionFailed() if mode is not Mode.STOPPED:
             if not event.asked:
                 return safety, (Action.RESET_GOALS, Action.FORGET_COMMANDS)
-            return (safety, ()) if safety.fault else _latch(safety, Mode.INTERRUPTED, _asked_meanwhile(event))
+            return (safety, ()) if safety.fault else _latch(safety, Mode.INTERRUPTED, _reason_if_asked(event))
         case LoopCrashed(reason) if mode is not Mode.STOPPED:
             return _latch(safety, Mode.STOPPED, reason, Action.RELEASE)
     raise ImpossibleEvent(f"{event} in the mode {mode.value!r}")
 
 
-def _nobody_asks(safety: Safety, event: TorqueNotAsked) -> Step:
-    """End a fault where no command asks for torque."""
+def _torque_not_asked(safety: Safety, event: TorqueNotAsked) -> Step:
+    """Return the step after no command asks for torque: it ends the faults that may end now."""
     if safety.mode is Mode.INTERRUPTED:
         return replace(safety, mode=Mode.READY, fault=None), (
             Action.RESET_GOALS,
@@ -198,31 +203,42 @@ def _nobody_asks(safety: Safety, event: TorqueNotAsked) -> Step:
 
 
 def _interrupted(safety: Safety, event: Interrupted) -> Step:
-    """End the faults of before; a client that asked for torque meanwhile has to notice."""
-    lost = safety.mode in BUS_AWAY
+    """Return the step after an interruption, which ends older faults.
+
+    If commands asked for torque when it began, torque stays off until they stop.
+    """
+    is_bus_away = safety.mode in BUS_AWAY
     if event.asked:
-        forgiven = replace(safety, fault=None)
-        mode = Mode.PORT_GONE if lost else Mode.INTERRUPTED
-        return _latch(forgiven, mode, _asked_meanwhile(event), Action.DROP_SAMPLE)
-    # A bus that is still away keeps its fault until it is found.
-    after = replace(safety, mode=Mode.PORT_GONE) if lost else replace(safety, mode=Mode.READY, fault=None)
+        mode = Mode.PORT_GONE if is_bus_away else Mode.INTERRUPTED
+        return _latch(replace(safety, fault=None), mode, _reason_if_asked(event), Action.DROP_SAMPLE)
+    if is_bus_away:  # the fault stays until the bus is open
+        after = replace(safety, mode=Mode.PORT_GONE)
+    else:
+        after = replace(safety, mode=Mode.READY, fault=None)
     return after, (Action.DROP_SAMPLE, Action.RESET_GOALS, Action.FORGET_COMMANDS)
 
 
-def _asked_meanwhile(event: Interrupted | InterruptionFailed) -> str:
+def _reason_if_asked(event: Interrupted | InterruptionFailed) -> str:
+    """Return the reason of the fault if commands asked for torque when the interruption began."""
     return f"{event.what} while torque was asked for; command torque off, then on"
 
 
-def _lose(safety: Safety, mode: Mode, reason: str) -> Step:
-    """Give the bus up for now: the servos that still answer are released."""
+def _bus_lost(safety: Safety, mode: Mode, reason: str) -> Step:
+    """Return the step after the bus was lost; servos that still receive it are released."""
     return _latch(safety, mode, reason, Action.DROP_SAMPLE, Action.RELEASE)
 
 
 def _latch(safety: Safety, mode: Mode, reason: str, *first: Action) -> Step:
-    """Keep torque off from now on, and say a reason that is new."""
+    """Return the step to a mode that keeps torque off; report its reason unless the present fault has it.
+
+    Args:
+        safety: the present state.
+        mode: the next one.
+        reason: of the fault, in one line.
+        first: actions before all others.
+    """
     actions = (*first, Action.RESET_GOALS, Action.AWAIT_RELEASE)
     if str(safety.fault) == reason:
         return replace(safety, mode=mode), actions
-    # A servo that cannot be reached may not have been released.
-    line = reason if mode in _ENDS_BY_ITSELF else f"torque off: {reason}"
+    line = reason if mode in _REASON_ALONE else f"torque off: {reason}"
     return replace(safety, mode=mode, fault=Fault(reason)), (*actions, Report(True, line))
