@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The master's loop: one frame per period, the law of every drive, and torque off when anything is wrong.
+"""The cycle of the EtherCAT master: one frame per period, control of every drive, torque off on errors.
 
-It has a process to itself. As a thread of the node it waits for the node's interpreter lock after every sleep
-and every answer. Measured at 1 kHz beside a node that publishes at 500 Hz, on two busy cores: the period was
-off by 7 ms (p99) as a thread, by 0.4 ms (p99; 8 ms p99.9) as a thread with real-time priority and a short
-switch interval, and by 0.02 ms (p99; 0.3 to 1.1 ms p99.9) as a process. Nor can a node that is killed or
-hangs keep torque on: the master notices at once, or after `silence`.
+The master is a process of its own. As a thread of the node, it would wait for the node's interpreter lock
+after every sleep and every answer. Error of the period, measured at 1 kHz on two busy cores beside a node
+that publishes at 500 Hz:
 
-What goes wrong ends in one of two ways, and the node is told in words. A cycle that was lost is counted; the
-drives keep their last goal for a few periods and then get no current. Everything else trips: torque goes off
-on every drive, in this very cycle, and stays off until the node has opened the segment anew.
+- thread: 7 ms (p99)
+- thread with real-time priority and a short switch interval: 0.4 ms (p99), 8 ms (p99.9)
+- process: 0.02 ms (p99), 0.3 to 1.1 ms (p99.9)
+
+A node that is killed or hangs cannot keep torque on either. The master notices the end of the node at once,
+and its silence after `MasterSettings.silence`.
+
+There are two reactions to errors. A lost cycle is counted; the drives keep their last goals for a few periods
+and then get no current. Every other error trips the master: torque goes off on every drive in the same cycle.
+It stays off until the node opens the segment again. The node receives the reason as an error line.
 """
 
 from __future__ import annotations
@@ -42,24 +47,24 @@ from bam_ros.erob.messages import (
 from bam_ros.erob.pacing import Pacer, phase
 from bam_ros.erob.segment import Outcome, Segment
 
-_LOSS_TIME = 0.03  # s without a right answer after which the segment counts as lost; or three timeouts
-_LIMP = 4  # lost cycles in a row after which the drives get no current
-_REPORT_PERIOD = 0.5  # s
-_STATE_PERIOD = 0.1  # s between looks at the AL status of a drive
-_SPARE_FROM = 0.7  # of a period; a frame more takes a tenth of a millisecond
-_LONGEST_POSTPONEMENT = 10  # cycles; then it is done though there is no time
-_RELEASE_TIME = 0.2  # s at most, until every drive says that it let go
-_RELEASE_CYCLES = 100  # at most, likewise
+_LOSS_TIME = 0.03  # s without a valid answer until the segment counts as lost; at least three timeouts
+_MAX_LOST_CYCLES = 4  # lost cycles in a row, after which the drives get no current
+_REPORT_PERIOD = 0.5  # s between reports to the node
+_AL_STATUS_PERIOD = 0.1  # s between two reads of a drive's AL status
+_BACKGROUND_DEADLINE = 0.7  # share of the period after which no task begins; its frame takes about 0.1 ms
+_MAX_POSTPONED = 10  # cycles without a background task; the next one has one, even if it is late
+_RELEASE_TIME = 0.2  # s at most until every drive reports torque off
+_RELEASE_CYCLES = 100  # cycles at most, likewise
 
 
 class Cycle:
-    """Exchanges process data until the node says so or is gone.
+    """Exchanges process data until the node sends "stop" or exits.
 
     Args:
         link: to the node.
         segment: mapped, in SAFE-OP.
         axes: one per drive.
-        settings: see there.
+        settings: of the master.
     """
 
     def __init__(
@@ -68,8 +73,8 @@ class Cycle:
         self.statistics = CycleStatistics()
         self._link, self._segment, self._axes, self._settings = link, segment, axes, settings
         self._goals = Goals(0, tuple(AxisGoal(False, math.nan, 0.0, 0.0) for _ in axes))
-        self._checked = self._goals
-        self._heard = time.monotonic()
+        self._checked_goals = self._goals
+        self._last_goals_time = time.monotonic()
         self._pacer = Pacer(settings.period, time.monotonic_ns())
         self._enable_cycles = round(ENABLE_TIME * 1e9 / settings.period)
         self._release_cycles = min(round(_RELEASE_TIME * 1e9 / settings.period), _RELEASE_CYCLES)
@@ -78,22 +83,22 @@ class Cycle:
         self._offset = 0
         self._lost_in_a_row = 0
         self._last_answer = 0.0
-        self._trip_error: BamError | None = None  # for good: a new master opens the segment anew
+        self._trip_error: BamError | None = None  # never reset: the node starts a new master
         self._stopping = False
         self._postponed = 0
         self._outbox: deque[Note] = deque()
         self._mailbox_tasks = MailboxTasks(segment, axes, self._outbox.append)
-        self._states: list[AlStatus | None] = [None] * len(axes)
-        self._next_report = self._next_state = 0.0
-        self._state_index = 0
+        self._al_statuses: list[AlStatus | None] = [None] * len(axes)
+        self._next_report = self._next_al_status = 0.0
+        self._al_status_index = 0
 
     def warm_up(self) -> None:
-        """Exchange once, torque off, without counting; for the way to OP."""
+        """Exchange once with torque off, outside the statistics; for the transition to OP."""
         self._pacer.wait()
         self._exchange(self._goals)
 
     def align(self, periods: int) -> None:
-        """Bring the periods in step with the drives' clock, if they have one."""
+        """Synchronise the periods with the distributed clock of the drives, if they have one."""
         for _ in range(periods):
             self.warm_up()
             if abs(self._offset) > self._settings.period // 20:
@@ -101,7 +106,7 @@ class Cycle:
                 self._offset = 0
 
     def reset_line_faults(self) -> None:
-        """Reset the faults that blame the bus, which works again; all others stay for people to look at."""
+        """Reset drive faults that a past bus error caused; other faults stay, for a person to examine."""
         for axis in self._axes:
             if is_line_fault(axis.sample().error_code):
                 axis.switch.reset_fault()
@@ -113,7 +118,11 @@ class Cycle:
             axis.switch.give_up()
 
     def require_answers(self) -> None:
-        """Exchange until an answer is right; raises Unavailable where none is within the time of a loss."""
+        """Exchange until an answer is valid.
+
+        Raises:
+            Unavailable: no answer was valid within the loss time.
+        """
         deadline = time.monotonic() + self._loss_time
         while True:
             self._pacer.wait()
@@ -130,8 +139,8 @@ class Cycle:
                 )
 
     def run(self) -> None:
-        """Exchange until told to stop, or the node is gone; torque is off afterwards."""
-        self._heard = self._last_answer = time.monotonic()
+        """Exchange until the node sends "stop" or exits, or `stop` is called; then turn torque off."""
+        self._last_goals_time = self._last_answer = time.monotonic()
         self._began = 0
         try:
             while self._period():
@@ -140,7 +149,7 @@ class Cycle:
             self.release()
 
     def release(self) -> None:
-        """Turn torque off and wait until every drive has done so, for some cycles at most."""
+        """Turn torque off, and wait a limited number of cycles until every drive reports it off."""
         self._goals = released(self._goals.number, self._goals.axes)
         for _ in range(self._release_cycles):
             self._pacer.wait()
@@ -154,7 +163,7 @@ class Cycle:
         self._stopping = True
 
     def _period(self) -> bool:
-        """Exchange once, in time; false where it is time to end."""
+        """Wait for the next period and exchange once; return False if the cycle has to end."""
         statistics, period = self.statistics, self._settings.period
         began, missed = self._pacer.wait()
         if self._began:
@@ -170,35 +179,36 @@ class Cycle:
                     )
                 )
         self._began = began
-        if not self._listen():  # as late as can be: what is told now acts in this period
+        if not self._receive_messages():  # as late as possible: these goals act in this period
             return False
         self._check_goals()
         goals = self._safe_goals()
         statistics.sent += 1
         outcome = self._exchange(goals)
         if outcome is Outcome.ANSWERED:
-            self._answered(goals, began)
+            self._handle_answer(goals, began)
         else:
-            self._lost(outcome)
-        self._spare_time(began)
+            self._handle_loss(outcome)
+        self._do_background_task(began)
         return True
 
     def _exchange(self, goals: Goals) -> Outcome:
+        """Send outputs for these goals, and give a valid answer to the axes."""
         outputs = [axis.outputs(goal) for axis, goal in zip(self._axes, goals.axes, strict=True)]
         outcome = self._segment.exchange(outputs)
         if outcome is Outcome.ANSWERED:
             for index, axis in enumerate(self._axes):
                 axis.take(self._segment.inputs(index))
-            self._keep_step()
+            self._follow_drive_clock()
         return outcome
 
     def _check_goals(self) -> None:
-        """Trip where the node hangs, or its newest goals must not be followed."""
+        """Trip if the node hangs with torque on, or an axis refuses its newest goals."""
         goals = self._goals
         if self._trip_error is not None:
             return
         wanted = any(axis.enable for axis in goals.axes)
-        if wanted and time.monotonic() - self._heard > self._settings.silence:
+        if wanted and time.monotonic() - self._last_goals_time > self._settings.silence:
             self._trip(
                 Unavailable(
                     "driver",
@@ -206,38 +216,45 @@ class Cycle:
                     advice="give it a processor",
                 )
             )
-        elif goals is not self._checked:
-            self._checked = goals
+        elif goals is not self._checked_goals:
+            self._checked_goals = goals
             for axis, goal in zip(self._axes, goals.axes, strict=True):
-                if refusal := axis.take_goal(goal, self._heard):
+                if refusal := axis.take_goal(goal, self._last_goals_time):
                     self._trip(BamError(refusal))
 
     def _safe_goals(self) -> Goals:
-        """Return the goals in force, or what is safe instead."""
+        """Return the goals in force, with torque off after a trip and without current after lost cycles."""
         goals = self._goals
         if self._trip_error is not None:
             return released(goals.number, goals.axes)
-        if self._lost_in_a_row >= _LIMP:  # nobody knows where the drives are: no current
+        if self._lost_in_a_row >= _MAX_LOST_CYCLES:  # positions are unknown: no current
             return Goals(
                 goals.number, tuple(axis._replace(stiffness=0.0, damping=0.0) for axis in goals.axes)
             )
         return goals
 
-    def _answered(self, goals: Goals, began: int) -> None:
+    def _handle_answer(self, goals: Goals, began: int) -> None:
+        """Send samples to the node; trip if an axis reports a fault.
+
+        Args:
+            goals: of this cycle.
+            began: ns of the monotonic clock, start of the period.
+        """
         self.statistics.answered += 1
         self._lost_in_a_row = 0
         self._last_answer = time.monotonic()
         now = time.monotonic_ns()
-        taken = (began + now) // 2 - self._settings.input_age  # the frame is on its way through the drives
+        taken = (began + now) // 2 - self._settings.input_age  # the frame was at the drives half-way
         stamp = time.time_ns() - (now - taken)
         axes = tuple(axis.sample() for axis in self._axes)
-        self._tell(Samples(goals.number, self.statistics.sent, stamp, taken, axes))
+        self._send(Samples(goals.number, self.statistics.sent, stamp, taken, axes))
         for index, axis in enumerate(self._axes):
             if self._trip_error is None and (complaint := axis.complaint(self._enable_cycles)):
-                self._look_at(index)  # where it is not in OP that is why
+                self._check_al_status(index)  # a drive that is not in OP gives a clearer reason
                 self._trip(BamError(complaint))
 
-    def _lost(self, outcome: Outcome) -> None:
+    def _handle_loss(self, outcome: Outcome) -> None:
+        """Count a cycle without valid answer; trip if there was none for the loss time."""
         statistics = self.statistics
         if outcome is Outcome.UNANSWERED:
             statistics.unanswered += 1
@@ -246,31 +263,31 @@ class Cycle:
         else:
             statistics.stale += 1
         self._lost_in_a_row += 1
-        long = time.monotonic() - self._last_answer > self._loss_time
-        if long and self._lost_in_a_row > _LIMP and self._trip_error is None:
+        is_lost = time.monotonic() - self._last_answer > self._loss_time
+        if is_lost and self._lost_in_a_row > _MAX_LOST_CYCLES and self._trip_error is None:
             self._trip_by_loss(outcome)
 
     def _trip_by_loss(self, outcome: Outcome) -> None:
-        """Turn torque off, find out who is missing, and report it."""
-        for _ in range(3):  # so that those who still listen let go first
+        """Turn torque off, read the AL status of every drive, and trip."""
+        for _ in range(3):  # drives that still receive frames turn torque off first
             self._exchange(released(self._goals.number, self._goals.axes))
-        self._states = [self._segment.al_status(index) for index in range(len(self._axes))]
-        self._trip(loss_error(self._segment, self._states, outcome, self._loss_time))
+        self._al_statuses = [self._segment.al_status(index) for index in range(len(self._axes))]
+        self._trip(loss_error(self._segment, self._al_statuses, outcome, self._loss_time))
 
     def _trip(self, error: BamError) -> None:
-        """Keep torque off from now on, and tell the node why, once."""
+        """Keep torque off from now on; send the first error to the node."""
         if self._trip_error is None:
             self._trip_error = error
             self._outbox.append(failure_note(error))
 
-    def _keep_step(self) -> None:
-        """Follow the drives' clock, so that frames arrive half a period before they act."""
+    def _follow_drive_clock(self) -> None:
+        """Adjust the pacer to the distributed clock: frames arrive half a period before they act."""
         if self._segment.dc_time:
             self._offset = phase(self._segment.dc_time, self._settings.period)
             self._pacer.follow(self._offset)
 
-    def _listen(self) -> bool:
-        """Take what the node has sent; false where it is time to end."""
+    def _receive_messages(self) -> bool:
+        """Take all messages of the node; return False if it has exited or the cycle has to end."""
         try:
             while (message := receive(self._link)) is not None:
                 self._take(message)
@@ -281,45 +298,52 @@ class Cycle:
     def _take(self, message: Message) -> None:
         if isinstance(message, Goals):
             self._goals = message
-            self._heard = time.monotonic()
+            self._last_goals_time = time.monotonic()
         elif isinstance(message, Note):
             if message.kind == "stop":
                 self._stopping = True
             else:
                 self._mailbox_tasks.take(message)
 
-    def _tell(self, message: Message) -> bool:
+    def _send(self, message: Message) -> bool:
+        """Return whether the message was sent: the node may be too slow. A broken link ends the cycle."""
         try:
             return send(self._link, message)
         except OSError:
             self._stopping = True
             return False
 
-    def _spare_time(self, began: int) -> None:
-        """Do one thing that can wait, where there is time before the next period."""
-        while self._outbox and self._tell(self._outbox[0]):
+    def _do_background_task(self, began: int) -> None:
+        """Send waiting notes; do one task if there is time before the next period.
+
+        The tasks are, by priority: a step of a mailbox task, an AL status, a report.
+
+        Args:
+            began: ns of the monotonic clock, start of the period.
+        """
+        while self._outbox and self._send(self._outbox[0]):
             self._outbox.popleft()
         now = time.monotonic()
         self._postponed += 1
-        late = time.monotonic_ns() - began > _SPARE_FROM * self._settings.period
-        if self._lost_in_a_row or (late and self._postponed < _LONGEST_POSTPONEMENT):
+        late = time.monotonic_ns() - began > _BACKGROUND_DEADLINE * self._settings.period
+        if self._lost_in_a_row or (late and self._postponed < _MAX_POSTPONED):
             return
         self._postponed = 0
         if self._mailbox_tasks.step():
             return
-        if now >= self._next_state:
-            self._next_state = now + _STATE_PERIOD / len(self._axes)
-            self._state_index = (self._state_index + 1) % len(self._axes)
-            self._look_at(self._state_index)
+        if now >= self._next_al_status:
+            self._next_al_status = now + _AL_STATUS_PERIOD / len(self._axes)
+            self._al_status_index = (self._al_status_index + 1) % len(self._axes)
+            self._check_al_status(self._al_status_index)
         elif now >= self._next_report:
             self._next_report = now + _REPORT_PERIOD
             self._report()
 
-    def _look_at(self, index: int) -> None:
-        """Ask one drive for its EtherCAT state: process data is answered outside OP, too."""
+    def _check_al_status(self, index: int) -> None:
+        """Read the AL status of one drive and trip outside OP: it answers process data there, too."""
         status = self._segment.al_status(index)
         if status is not None:
-            self._states[index] = status
+            self._al_statuses[index] = status
             if not status.operational:
                 self._trip(outside_op(self._segment, index, status))
 
@@ -330,7 +354,7 @@ class Cycle:
             "expected_counter": self._segment.expected_counter,
             "clock": bool(self._segment.dc_time),
             "offset": self._offset,
-            "states": [str(status) if status else "unknown" for status in self._states],
+            "states": [str(status) if status else "unknown" for status in self._al_statuses],
             "drives": [axis.state.value for axis in self._axes],
         }
-        self._tell(Note("report", content))
+        self._send(Note("report", content))
