@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the arm moves during a run: gently to the script's start, through the script, gently back to rest.
+"""Goals of the arm during a run: slowly to the script's start, through the script, slowly back to rest.
 
-Pure arithmetic on what it is told: times come in, goals go out, nothing is read or sent here.
+Goals follow from the times and states that the caller passes. This module does no input or output.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from bam_core.recordings.trajectories import TrajectoryScript
 from bam_ros.recorder.joint_reading import JointReading
 
 STILL_TIME = 0.3
-"""The arm rests when it has stayed within STILL_BAND for this long, s."""
+"""The arm is at rest when it has stayed within STILL_BAND for this long, s."""
 STILL_BAND = 0.01
-"""Width of what counts as staying, rad."""
+"""Largest distance from one position that counts as still, rad."""
 SETTLE_TIMEOUT = 10.0
-"""An arm that has not come to rest after this is not a bench at rest, s."""
+"""Longest time to come to rest, s; then the run fails, except while the arm swings out."""
 TORQUE_TIMEOUT = 1.0
-"""The servo shall show the commanded torque state within this, s."""
+"""Longest time until the servo reports the commanded torque state, s."""
 FREE_TIME = 0.1
-"""Torque off is commanded for this long before anything else, which also acknowledges a driver's fault, s."""
+"""Time for which torque off is commanded at the beginning, s; this acknowledges a fault of the driver."""
 SHORTEST_MOVE = 0.3
-"""Even the shortest way takes this long, s."""
+"""Shortest duration of a move, s."""
 REST = 0.0
-"""Where the arm hangs, rad."""
-_LONGEST_STEP = 0.02  # s; after a stall a move goes on where it was instead of leaping
+"""Position of the arm hanging straight down, rad."""
+_MAX_STEP = 0.02  # s of a move per step; after a stall, the goal does not jump
 
 
 @dataclass(frozen=True, kw_only=True)
 class ArmGoal:
-    """What the servo is told.
+    """Command for the servo.
 
     Attributes:
         torque_enable: False releases it.
-        position: rad.
+        position: goal, rad; NaN before the first one.
     """
 
     torque_enable: bool
@@ -45,7 +45,7 @@ class ArmGoal:
 
 
 class Phase(Enum):
-    """Where a motion is."""
+    """Phases of a motion, with the words for error lines."""
 
     FREE = "making sure that torque is off"
     APPROACH = "moving to the start"
@@ -61,7 +61,7 @@ class Phase(Enum):
 class Motion:
     """One run as a sequence of phases; `step` maps time and state to the next goal.
 
-    Goals are continuous from phase to phase: no jump, whatever the state.
+    Goals are continuous from phase to phase, whatever the state.
 
     Args:
         script: to follow.
@@ -84,122 +84,124 @@ class Motion:
         """Time of the script's first goal, s; None before it."""
         self.may_start = True
         """False holds the arm at the script's start."""
-        self._since: float | None = None
+        self._phase_start: float | None = None
         self._move_from = self._move_to = 0.0
         self._move_time = SHORTEST_MOVE
-        self._moved = 0.0  # s of the move that are done
+        self._move_elapsed = 0.0  # s of the move so far
         self._last_step: float | None = None
         self._goal = ArmGoal(torque_enable=False, position=math.nan)
         self._still_since = 0.0
-        self._still_at = math.inf
+        self._still_position = math.inf
         self._torque_wrong_since: float | None = None
-        self._on_since = math.inf  # s, when torque on was commanded that is in force
-        self._held = False  # whether torque has been on since then
+        self._on_since = math.inf  # s, time of the last command from torque off to on
+        self._torque_was_on = False  # whether the servo has reported torque on since that command
         self.released_at: float | None = None
-        """Time at which torque was found off that had been on and was commanded on, s; None: never."""
-        self._delay = math.inf  # s, least one of a state so far, with the difference of the clocks
+        """Time at which the driver was seen to have released the servo by itself, s; None: never."""
+        self._min_delay = math.inf  # s, smallest age of a state so far, including the offset of the clocks
 
     def step(self, now: float, state: JointReading) -> ArmGoal:
         """Return the goal to send now.
 
         Args:
-            now: s; must not go back.
-            state: the newest one.
+            now: time, s; must not decrease.
+            state: the newest one of the servo.
 
         Raises:
-            OutOfRange: the arm is out of bounds.
-            Unavailable: it never rests, or torque is not as commanded.
+            OutOfRange: the position is not finite or beyond a limit.
+            Unavailable: the arm does not come to rest, or torque is not as commanded.
         """
-        if self._since is None:
-            self._since = now
-        self._moved += min(now - (now if self._last_step is None else self._last_step), _LONGEST_STEP)
+        if self._phase_start is None:
+            self._phase_start = now
+        self._move_elapsed += min(now - (now if self._last_step is None else self._last_step), _MAX_STEP)
         self._last_step = now
-        self._delay = min(self._delay, now - state.time)
-        self._watch_stillness(now, state)
-        self._note_torque(state)
-        if self._was_released(state):
+        self._min_delay = min(self._min_delay, now - state.time)
+        self._update_stillness(now, state)
+        self._update_torque_was_on(state)
+        if self._driver_released(state):
             self.released_at = now
-            self._enter(now, Phase.SWING_OUT)
+            self._enter_phase(now, Phase.SWING_OUT)
         self._advance(now, state)
         before, self._goal = self._goal, self._next_goal(now)
         if self._goal.torque_enable != before.torque_enable:
-            self._on_since, self._held = now, False
+            self._on_since, self._torque_was_on = now, False
         self._check(now, state)
         return self._goal
 
     def cut_short(self, now: float) -> None:
-        """End the script before its time, s: back to rest."""
+        """End the script early, at time `now` in s, and move back to rest."""
         self._leave_script(now)
 
     def script_time(self, now: float) -> float:
-        """Seconds into the script, 0 before and its duration after."""
+        """Return the time since the start of the script, s: 0 before it, the duration after it."""
         if self.script_start is None:
             return 0.0
         return min(max(now - self.script_start, 0.0), self._script.duration)
 
     def waits_at_start(self, now: float) -> bool:
-        """Return whether the arm rests at the script's start."""
+        """Return whether the arm is at rest at the script's start; `now` in s."""
         return self.phase is Phase.SETTLE and now - self._still_since >= STILL_TIME
 
     def _advance(self, now: float, state: JointReading) -> None:
-        """Go to the next phase where the present one is over."""
-        elapsed = now - (self._since or 0.0)
+        """Enter the next phase if the present one is over."""
+        elapsed = now - (self._phase_start or 0.0)
         phase = self.phase
         if phase is Phase.FREE and elapsed >= FREE_TIME and not state.torque_enabled:
-            self._move(now, Phase.APPROACH, state.position, self._first_goal)
-        elif phase is Phase.APPROACH and self._moved >= self._move_time:
-            self._enter(now, Phase.SETTLE)
-        elif phase is Phase.SETTLE and self._rests(now) and self.may_start:
-            self._enter(now, Phase.SCRIPT)
+            self._start_move(now, Phase.APPROACH, state.position, self._first_goal)
+        elif phase is Phase.APPROACH and self._move_elapsed >= self._move_time:
+            self._enter_phase(now, Phase.SETTLE)
+        elif phase is Phase.SETTLE and self._is_at_rest(now) and self.may_start:
+            self._enter_phase(now, Phase.SCRIPT)
             self.script_start = now
         elif phase is Phase.SCRIPT and state.time - (self.script_start or 0.0) >= self._script.duration:
             self._leave_script(now)
-        elif phase is Phase.SWING_OUT and self._rests(now):
+        elif phase is Phase.SWING_OUT and self._is_at_rest(now):
             if self.released_at is None:
-                self._move(now, Phase.RETURN, state.position, REST)
+                self._start_move(now, Phase.RETURN, state.position, REST)
             else:
-                self._enter(now, Phase.RELEASE)
-        elif phase is Phase.RETURN and self._moved >= self._move_time:
-            self._enter(now, Phase.HANG)
-        elif phase is Phase.HANG and self._rests(now):
-            self._enter(now, Phase.RELEASE)
+                self._enter_phase(now, Phase.RELEASE)
+        elif phase is Phase.RETURN and self._move_elapsed >= self._move_time:
+            self._enter_phase(now, Phase.HANG)
+        elif phase is Phase.HANG and self._is_at_rest(now):
+            self._enter_phase(now, Phase.RELEASE)
         elif phase is Phase.RELEASE and not state.torque_enabled:
-            self._enter(now, Phase.DONE)
+            self._enter_phase(now, Phase.DONE)
 
     def _leave_script(self, now: float) -> None:
         if self._goal.torque_enable:
-            self._move(now, Phase.RETURN, self._goal.position, REST)
+            self._start_move(now, Phase.RETURN, self._goal.position, REST)
         else:
-            self._enter(now, Phase.SWING_OUT)
+            self._enter_phase(now, Phase.SWING_OUT)
 
-    def _answers_torque_on(self, state: JointReading) -> bool:
-        """Return whether a state was measured after torque on was commanded; older ones may still wait."""
-        return self._goal.torque_enable and state.time + self._delay >= self._on_since
+    def _is_after_torque_on(self, state: JointReading) -> bool:
+        """Return whether torque is commanded on, and a state was measured after that command."""
+        return self._goal.torque_enable and state.time + self._min_delay >= self._on_since
 
-    def _note_torque(self, state: JointReading) -> None:
-        self._held = self._held or (self._answers_torque_on(state) and state.torque_enabled)
+    def _update_torque_was_on(self, state: JointReading) -> None:
+        self._torque_was_on = self._torque_was_on or (
+            self._is_after_torque_on(state) and state.torque_enabled
+        )
 
-    def _was_released(self, state: JointReading) -> bool:
-        """Return whether torque is off that was on, though it is commanded on: its driver let go.
+    def _driver_released(self, state: JointReading) -> bool:
+        """Return whether the driver has turned torque off by itself, while it is commanded on.
 
-        The driver may be ready again, and would then obey the next command, from where the arm is now.
+        The driver may be ready again already. It would then obey the next goal, from the arm's new position.
         """
-        return self._held and self._answers_torque_on(state) and not state.torque_enabled
+        return self._torque_was_on and self._is_after_torque_on(state) and not state.torque_enabled
 
-    def _enter(self, now: float, phase: Phase) -> None:
+    def _enter_phase(self, now: float, phase: Phase) -> None:
         self.phase = phase
-        self._since = self._still_since = now
+        self._phase_start = self._still_since = now
 
-    def _move(self, now: float, phase: Phase, start: float, end: float) -> None:
-        self._enter(now, phase)
-        self._move_from, self._move_to, self._moved = start, end, 0.0
+    def _start_move(self, now: float, phase: Phase, start: float, end: float) -> None:
+        self._enter_phase(now, phase)
+        self._move_from, self._move_to, self._move_elapsed = start, end, 0.0
         # A cubic with zero end slopes peaks at 1.5 times its mean speed.
         self._move_time = max(1.5 * abs(end - start) / self._speed, SHORTEST_MOVE)
 
     def _next_goal(self, now: float) -> ArmGoal:
         if self.phase in (Phase.APPROACH, Phase.SETTLE, Phase.RETURN, Phase.HANG):
             moving = self.phase in (Phase.APPROACH, Phase.RETURN)
-            s = min(self._moved / self._move_time, 1.0) if moving else 1.0
+            s = min(self._move_elapsed / self._move_time, 1.0) if moving else 1.0
             way = (self._move_to - self._move_from) * s * s * (3.0 - 2.0 * s)
             return ArmGoal(torque_enable=True, position=self._move_from + way)
         if self.phase is Phase.SCRIPT:
@@ -207,15 +209,20 @@ class Motion:
             return ArmGoal(torque_enable=bool(torque[0]), position=float(goal[0]))
         return ArmGoal(torque_enable=False, position=self._goal.position)
 
-    def _watch_stillness(self, now: float, state: JointReading) -> None:
-        if not abs(state.position - self._still_at) <= STILL_BAND:
-            self._still_at, self._still_since = state.position, now
+    def _update_stillness(self, now: float, state: JointReading) -> None:
+        if not abs(state.position - self._still_position) <= STILL_BAND:
+            self._still_position, self._still_since = state.position, now
 
-    def _rests(self, now: float) -> bool:
+    def _is_at_rest(self, now: float) -> bool:
+        """Return whether the arm is at rest; after SETTLE_TIMEOUT in SWING_OUT it counts as at rest.
+
+        Raises:
+            Unavailable: it still moves after SETTLE_TIMEOUT in another phase.
+        """
         if now - self._still_since >= STILL_TIME:
             return True
-        if now - (self._since or 0.0) > SETTLE_TIMEOUT:
-            if self.phase is Phase.SWING_OUT:  # little friction: torque will end it
+        if now - (self._phase_start or 0.0) > SETTLE_TIMEOUT:
+            if self.phase is Phase.SWING_OUT:  # friction is low; torque will stop the arm
                 return True
             raise Unavailable(
                 "arm",
@@ -226,6 +233,7 @@ class Motion:
         return False
 
     def _check(self, now: float, state: JointReading) -> None:
+        """Raise an error if the arm is out of bounds or torque is not as commanded; see `step`."""
         if not math.isfinite(state.position):
             raise OutOfRange(
                 "position of the arm", state.position, "a number, rad", advice="look at the driver's log"
@@ -252,8 +260,8 @@ class Motion:
             self._torque_wrong_since = None
         elif self._torque_wrong_since is None:
             self._torque_wrong_since = now
-        # By when it was measured: on a busy machine states of before the command may wait for their turn.
-        elif state.time + self._delay - self._torque_wrong_since > TORQUE_TIMEOUT:
+        # The time of measurement counts: on a busy machine, states from before the command may arrive late.
+        elif state.time + self._min_delay - self._torque_wrong_since > TORQUE_TIMEOUT:
             wanted = "on" if self._goal.torque_enable else "off"
             raise Unavailable(
                 "servo",
