@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rooms and the imports between them: how many, which run upwards or in circles, and a picture.
+"""The import graph between rooms: a table, imports against the layers, import cycles, and a picture.
 
-A room is a directory or a file directly in bam_core or bam_ros. An arrow leads from one room to another that
-it imports, lazily or for types included. The layers are those of `pyproject.toml`.
+A room is a directory or a file directly in bam_core or bam_ros. An arrow is an import: it leads from a room
+to one that it imports. Imports inside functions and imports for types count as well. A floor is a layer of
+the import contracts in `pyproject.toml`. A circle is an import cycle.
 
     .venv/bin/python tools/rooms.py [CHECKOUT] [--picture FILE.svg]
 """
@@ -30,12 +31,13 @@ Arrow = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class House:
-    """Rooms and arrows.
+    """The import graph between rooms.
 
     Attributes:
-        floors: rooms from the top layer to the bottom one; those of one layer do not import each other.
-        arrows: room that imports and room that is imported -> how many modules of the first do.
-        lines: of the Python files of each room.
+        floors: rooms of each layer, from the top one to the bottom one. Rooms of one layer must not import
+            each other.
+        arrows: number of importing modules, by importing and imported room.
+        lines: number of lines of Python, by room.
     """
 
     floors: tuple[tuple[str, ...], ...]
@@ -44,44 +46,48 @@ class House:
 
     @property
     def rooms(self) -> tuple[str, ...]:
-        """All rooms, from the top to the bottom."""
+        """All rooms, from the top layer to the bottom one."""
         return tuple(room for floor in self.floors for room in floor)
 
     @property
     def upward(self) -> list[Arrow]:
-        """Arrows that lead to a layer above, or within one."""
+        """Imports of a room in a higher layer, or of another room in the same layer."""
         floor = {room: number for number, rooms in enumerate(self.floors) for room in rooms}
         return [(start, end) for start, end in self.arrows if floor[end] <= floor[start]]
 
     @property
     def circles(self) -> list[tuple[str, ...]]:
-        """Sets of rooms each of which imports the others, directly or not."""
-        reached = {room: self._reached(room) for room in self.rooms}
-        found = {
-            tuple(other for other in self.rooms if other in reached[room] and room in reached[other])
+        """Import cycles: sets of rooms in which each imports all others, directly or not."""
+        reachable = {room: self._reachable_from(room) for room in self.rooms}
+        cycles = {
+            tuple(other for other in self.rooms if other in reachable[room] and room in reachable[other])
             for room in self.rooms
         }
-        return sorted(circle for circle in found if circle)
+        return sorted(cycle for cycle in cycles if cycle)
 
-    def _reached(self, room: str) -> set[str]:
-        reached: set[str] = set()
+    def _reachable_from(self, room: str) -> set[str]:
+        """Return all rooms that a room imports, directly or not."""
+        reachable: set[str] = set()
         waiting = [room]
         while waiting:
-            start = waiting.pop()
-            ends = {end for first, end in self.arrows if first == start} - reached
-            reached |= ends
-            waiting += ends
-        return reached
+            importer = waiting.pop()
+            imported = {end for start, end in self.arrows if start == importer} - reachable
+            reachable |= imported
+            waiting += imported
+        return reachable
 
 
 def read_house(checkout: Path) -> House:
-    """Return the rooms of a checkout; its packages are read, not imported."""
+    """Return the import graph of a checkout, and insert the checkout into `sys.path`.
+
+    The modules of the checkout are read, not imported.
+    """
     sys.path.insert(0, str(checkout))
     graph = grimp.build_graph(*PRODUCT, cache_dir=None)
     importers: dict[Arrow, set[str]] = defaultdict(set)
     for module in graph.modules:
         for imported in graph.find_modules_directly_imported_by(module):
-            start, end = _room(module), _room(imported)
+            start, end = _room_of(module), _room_of(imported)
             if start and end and start != end:
                 importers[start, end].add(module)
     lines = defaultdict(int)
@@ -90,18 +96,19 @@ def read_house(checkout: Path) -> House:
             room = file.relative_to(checkout).with_suffix("").parts[:2]
             lines[".".join(room)] += len(file.read_text(encoding="utf-8").splitlines())
     return House(
-        floors=_floors(checkout / "pyproject.toml"),
+        floors=_read_layers(checkout / "pyproject.toml"),
         arrows={arrow: len(modules) for arrow, modules in sorted(importers.items())},
         lines=lines,
     )
 
 
-def _room(module: str) -> str:
-    """Return the room of a module; empty for the packages themselves, which only name what rooms offer."""
+def _room_of(module: str) -> str:
+    """Return the room of a module; empty for `bam_core` and `bam_ros`, which only re-export names."""
     return ".".join(module.split(".")[:2]) if "." in module else ""
 
 
-def _floors(settings: Path) -> tuple[tuple[str, ...], ...]:
+def _read_layers(settings: Path) -> tuple[tuple[str, ...], ...]:
+    """Return the rooms of each layer, from the top one to the bottom one, as pyproject.toml has them."""
     contracts = tomllib.loads(settings.read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
     floors = {
         contract["containers"][0]: [
@@ -115,21 +122,21 @@ def _floors(settings: Path) -> tuple[tuple[str, ...], ...]:
 
 
 def draw(house: House, file: Path) -> None:
-    """Draw the rooms on their layers, and an arrow from each room to those that it imports."""
+    """Draw the rooms by layer, with an arrow for each import; those against the layers are red."""
     from matplotlib.figure import Figure
 
     places = {}
     width = max(len(floor) for floor in house.floors)
     for number, floor in enumerate(house.floors):
         for index, room in enumerate(floor):
-            # Rooms of neighbouring layers are not above each other: arrows would run through them.
+            # Rooms of neighbouring layers are shifted, so that arrows do not cross them.
             places[room] = ((index + 0.5 + 0.22 * (-1) ** number) * width / len(floor), -number)
     figure = Figure(figsize=(2.6 * width, 0.85 * len(house.floors)), layout="constrained")
     axes = figure.subplots()
-    wrong = {*house.upward}
+    upward = {*house.upward}
     for arrow, modules in house.arrows.items():
         start, end = (places[room] for room in arrow)
-        style = {"color": "#c00000" if arrow in wrong else "#808080", "lw": 0.4 + 0.2 * min(modules, 8)}
+        style = {"color": "#c00000" if arrow in upward else "#808080", "lw": 0.4 + 0.2 * min(modules, 8)}
         axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "shrinkA": 12, "shrinkB": 12, **style})
     for room, place in places.items():
         package, name = room.split(".")
@@ -142,7 +149,7 @@ def draw(house: House, file: Path) -> None:
 
 
 def report(house: House) -> str:
-    """Return rooms, counts and what is wrong, in lines."""
+    """Return the table of rooms, counts of imports, and imports that break the rules, as text."""
     lines = [f"{'room':32} {'lines':>6}  imports"]
     for room in house.rooms:
         ends = [end for start, end in house.arrows if start == room]
@@ -152,8 +159,8 @@ def report(house: House) -> str:
         for package in PRODUCT
     }
     between = len(house.arrows) - sum(within.values())
-    told = ", ".join(f"{count} within {package}" for package, count in within.items())
-    lines.append(f"{len(house.rooms)} rooms, {len(house.arrows)} arrows: {told}, {between} between them")
+    counts = ", ".join(f"{count} within {package}" for package, count in within.items())
+    lines.append(f"{len(house.rooms)} rooms, {len(house.arrows)} arrows: {counts}, {between} between them")
     for name, wrong in (("upward", house.upward), ("in a circle", house.circles)):
         lines.append(f"{name}: {len(wrong)}")
         lines += [f"  {' -> '.join(rooms)}" for rooms in wrong]
@@ -161,7 +168,7 @@ def report(house: House) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the report; status 1 where an import runs upwards or in a circle."""
+    """Print the report; return 1 if imports run upwards or in a circle."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("checkout", nargs="?", type=Path, default=Path(__file__).resolve().parents[1])
     parser.add_argument("--picture", type=Path, metavar="FILE", help="SVG, PNG or PDF to draw, by its ending")
