@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Score and information matrix of every log, in the weights that a fit gives it.
+"""Score and information matrix of every log, with the weights of a fit.
 
-A fit minimises the mean over logs of a robust error. Near its optimum each log contributes the gradient of
-its error (score) and the curvature (information matrix). Samples within a log are correlated (what the model
-lacks keeps its sign for seconds), so no count of samples enters any statement of uncertainty: logs are the
-units of evidence.
+A fit minimises the cost: the mean over logs of a robust error. Near the optimum, the score of a log is the
+gradient of its error, and its information matrix is the curvature. Samples within a log are correlated,
+because the errors of a model keep their sign for seconds. So no uncertainty depends on the number of samples:
+logs are the independent units.
 """
 
 from __future__ import annotations
@@ -17,30 +17,34 @@ from bam_core.arrays import Array
 from bam_core.identification.search.sensitivity import Sensitivity, vector_at
 
 LEAST_RMS = 1e-4
-"""rad; finer than any encoder, so that a perfect run does not outweigh all others."""
+"""Smallest root mean square error for weights, rad: finer than any encoder, so that no run dominates."""
 
-_BEND = 0.5  # of the mean error: beyond it errors count as absolute ones, below it as squares (see `refine`)
-_LEAST_BEND = 1e-9
-_LEAST_SCATTER = 1e-12
-_WHISKER = 1e-12
-_LEAST_SHARE = 1e-13  # of the strongest log's information: what arithmetic needs to invert a sum of them
-_NEAR = 1e-6  # steps to an optimum that matter no more, in shares of the search range,
-_STEPS = 30  # and how many are made at most
+# The cost of a weighted residual is quadratic below the transition, and absolute above it (see `refine`).
+_TRANSITION = 0.5  # share of the mean absolute weighted residual
+_MIN_TRANSITION = 1e-9
+_MIN_WORK = 1e-9
+_MIN_SCATTER = 1e-12
+_BOUND_MARGIN = 1e-12  # share of the search range; the solver rejects a point on its bound
+_MIN_INFORMATION_SHARE = 1e-13  # of the largest trace: keeps the sum of the logs invertible in floating point
+_CONVERGED_STEP = 1e-6  # share of the search range; a smaller step ends the iteration
+_MAX_STEPS = 30
 
 PRIOR = 1.0
-"""Standard deviation of what is believed before any recording, in shares of the search range."""
+"""Standard deviation of the prior of every parameter, in shares of the search range."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """Scores and information of logs at one parameter vector, parameters in shares of their search range.
+    """Scores and information of logs at one parameter vector.
+
+    Parameters are in shares of their search ranges.
 
     Attributes:
         information: (logs, dimension, dimension).
         scores: (logs, dimension) gradients of the cost; they sum to zero at an optimum inside the bounds.
         scatter: variance of one weighted residual, used where samples count as independent.
-        grain: (dimension, dimension) covariance of the summed scores if every sample had an independent error
-            of its position with a variance of 1 rad².
+        grain: (dimension, dimension) covariance of the summed scores for independent position errors of the
+            samples with a variance of 1 rad².
         normalised: (dimension,) the point at which this was computed, 0..1 of each search range.
     """
 
@@ -54,8 +58,8 @@ class Evidence:
     def bounds(self) -> Array:
         """(dimension, dimension) information from the bounds of the search alone."""
         strongest = float(np.max(np.trace(self.information, axis1=1, axis2=2), initial=0.0))
-        least = max(self.scatter / PRIOR**2, _LEAST_SHARE * strongest)
-        with np.errstate(invalid="ignore"):  # it may be infinite: then there is no step, see `shift`
+        least = max(self.scatter / PRIOR**2, _MIN_INFORMATION_SHARE * strongest)
+        with np.errstate(invalid="ignore"):  # infinite information: `shift` returns no step
             return np.asarray(np.eye(len(self.normalised)) * least)
 
     @property
@@ -64,19 +68,18 @@ class Evidence:
         return np.asarray(self.information.sum(axis=0) + self.bounds)
 
     def shift(self, damping: float = 0.0, lean: Array | float = 0.0) -> Array:
-        """Return the step (dimension,) from here to the optimum of the linear model inside the bounds.
+        """Return the step (dimension,) to the optimum of the linear model inside the bounds.
 
-        No step where numbers overflow, as those of an arm that never moves do.
+        The step is zero if numbers overflow, as for an arm that never moves.
 
         Args:
-            damping: Marquardt's, as a share of the information: shortens the step.
-            lean: (dimension,) gradient that is added to the sum of the scores.
+            damping: Marquardt's, as a share of the information; it shortens the step.
+            lean: (dimension,) gradient to add to the sum of the scores.
         """
-        from scipy.optimize import lsq_linear  # a quarter of a second to load
+        from scipy.optimize import lsq_linear  # loading takes 0.25 s
 
         total = self.total
-        # The solver does not take bounds at the point itself.
-        low, high = -self.normalised - _WHISKER, 1.0 - self.normalised + _WHISKER
+        low, high = -self.normalised - _BOUND_MARGIN, 1.0 - self.normalised + _BOUND_MARGIN
         try:
             factor = np.linalg.cholesky(total + damping * np.diag(np.diag(total)))
             pull = -np.linalg.solve(factor, self.scores.sum(axis=0) + lean)
@@ -87,7 +90,7 @@ class Evidence:
 
 
 class SampleWeights:
-    """The weights that a fit gives to samples, fixed at one point."""
+    """Weights and cost of samples in a fit, with weights fixed at one point."""
 
     def __init__(self, sensitivity: Sensitivity) -> None:
         counts = sensitivity.counts
@@ -95,23 +98,26 @@ class SampleWeights:
         rms = np.maximum(np.sqrt(mean_square), LEAST_RMS)
         self.per_sample: Array = np.repeat(1.0 / np.sqrt(counts * rms), counts)
         weighted = sensitivity.residuals * self.per_sample
-        self._bend = max(_BEND * float(np.mean(np.abs(weighted))), _LEAST_BEND)
+        self._transition = max(_TRANSITION * float(np.mean(np.abs(weighted))), _MIN_TRANSITION)
 
     def cost(self, residuals: Array) -> float:
-        """Return what a fit minimises, for residuals (samples,) in rad."""
-        ratio = (residuals * self.per_sample / self._bend) ** 2
-        return float(self._bend**2 * np.sum(np.sqrt(1.0 + ratio) - 1.0))
+        """Return the cost that a fit minimises, for residuals (samples,) in rad."""
+        ratio = (residuals * self.per_sample / self._transition) ** 2
+        return float(self._transition**2 * np.sum(np.sqrt(1.0 + ratio) - 1.0))
 
     def pull(self, residuals: Array) -> tuple[Array, Array]:
-        """Return first and second derivative of the cost by the weighted residuals, (samples,) each."""
+        """Return the first and second derivatives of the cost by the weighted residuals, (samples,) each."""
         weighted = residuals * self.per_sample
-        bent = 1.0 + (weighted / self._bend) ** 2
-        return weighted / np.sqrt(bent), bent**-1.5
+        growth = 1.0 + (weighted / self._transition) ** 2
+        return weighted / np.sqrt(growth), growth**-1.5
 
     def curvature(self, residuals: Array, *, cautious: bool = False) -> Array:
-        """Return the second derivative (samples,) of the cost; if `cautious`, the first over the residual.
+        """Return the curvature (samples,) of the cost by the weighted residuals.
 
-        That one stays clearly above zero for large errors, so that steps do not overshoot.
+        Args:
+            residuals: (samples,) rad.
+            cautious: return the first derivative over the weighted residual, not the second derivative. It is
+                larger for large errors, so that steps do not overshoot.
         """
         _, second = self.pull(residuals)
         return np.cbrt(second) if cautious else second
@@ -123,10 +129,10 @@ class SampleWeights:
 
 
 def evidence(sensitivity: Sensitivity, *, cautious: bool = False) -> Evidence:
-    """Return what the logs say about the parameters, from how positions answer to these.
+    """Return scores and information of the logs, from a linear model of their positions.
 
     Args:
-        sensitivity: of the positions.
+        sensitivity: the linear model.
         cautious: see `SampleWeights.curvature`.
     """
     sample_weights = SampleWeights(sensitivity)
@@ -142,49 +148,49 @@ def evidence(sensitivity: Sensitivity, *, cautious: bool = False) -> Evidence:
     scores = np.array([first[log] @ jacobian[log] for log in logs])
     if not cautious:
         work = np.array([first[log] @ (residuals * sample_weights.per_sample)[log] for log in logs])
-        information = _without_own_weight(information, scores, work)
+        information = _corrected_for_weights(information, scores, work)
     return Evidence(
         information=information,
         scores=scores,
-        scatter=max(float(np.mean(first**2) / np.mean(second)), _LEAST_SCATTER),
+        scatter=max(float(np.mean(first**2) / np.mean(second)), _MIN_SCATTER),
         grain=grain.T @ grain,
         normalised=sensitivity.normalised,
     )
 
 
 def set_right(sensitivity: Sensitivity, offset: Array) -> Sensitivity:
-    """Return the linear model at the optimum that it has, inside the bounds, once simulations are set right.
+    """Return the linear model at its optimum inside the bounds, with corrected simulations.
 
     Args:
-        sensitivity: the linear model.
-        offset: (samples,) right minus simulated positions, rad.
+        sensitivity: the linear model; its Jacobian is kept.
+        offset: (samples,) corrected minus simulated positions, rad.
     """
     here, at = sensitivity.normalised, sensitivity
     residuals = sensitivity.residuals + offset
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         at = replace(
             sensitivity,
             vector=vector_at(sensitivity.space, here),
             residuals=residuals + sensitivity.jacobian @ (here - sensitivity.normalised),
         )
         step = evidence(at, cautious=True).shift()
-        if np.max(np.abs(step)) < _NEAR:
+        if np.max(np.abs(step)) < _CONVERGED_STEP:
             break
         here = here + step
     return at
 
 
-def _without_own_weight(information: Array, scores: Array, work: Array) -> Array:
+def _corrected_for_weights(information: Array, scores: Array, work: Array) -> Array:
     """Return the information of logs, corrected for weights that depend on the logs' own errors.
 
-    The cost of a log grows linearly with its root mean square error, so that it has no curvature along its
-    own residual; that part is taken away.
+    The cost of a log grows linearly with its root mean square error. So it has no curvature along its own
+    residual, and this part is subtracted.
 
     Args:
         information: (logs, dimension, dimension) at fixed weights.
         scores: (logs, dimension).
-        work: (logs,) pull times error, summed over samples.
+        work: (logs,) first derivative times weighted residual, summed over samples.
     """
-    own = scores[:, :, None] * scores[:, None, :] / np.maximum(work, _LEAST_BEND)[:, None, None]
+    own = scores[:, :, None] * scores[:, None, :] / np.maximum(work, _MIN_WORK)[:, None, None]
     strengths, directions = np.linalg.eigh(information - own)
     return np.asarray((directions * np.maximum(strengths, 0.0)[:, None, :]) @ directions.transpose(0, 2, 1))
