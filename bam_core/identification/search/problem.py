@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a search minimises, and where; and the training logs that it follows from."""
+"""The objective and the simulations of a search, and the training logs behind them."""
 
 from __future__ import annotations
 
@@ -21,39 +21,43 @@ from bam_core.servo.firmware import PositionFirmware
 from bam_core.simulation.rollout import PARAMETERS, Rollout
 
 INTEGRATOR = "midpoint"
-"""What parameters are fitted with, and what fitted servos say of themselves."""
+"""Integrator of all fits; files of fitted servos name it."""
 
-_SHORTEST_STEP = 0.5e-3
-"""s; with effects that need short steps, see `Rollout`."""
+_SHORT_STEP = 0.5e-3
+"""Longest step with effects that need short steps, s; see `Rollout`."""
 
-_SHORTEST_DRAFT_STEP = 2e-3
+_SHORT_DRAFT_STEP = 2e-3
+"""The same on the draft, s."""
 
 _SLEWED_DRAFT_STEP = 4e-3
-"""s; where the time that set-points take is searched for. They turn round between steps: 4 ms leave
-0.5 to 0.9 mrad."""
+"""Longest step of a draft that searches for `goal_slew_time`, s.
+
+Set-points reverse between steps: with 4 ms, the discretisation error is 0.5 to 0.9 mrad.
+"""
 
 
 class Refine(Protocol):
-    """From a vector to a likely better one nearby; see `refine.Refiner.refine`."""
+    """A descent from one parameter vector; see `refine.Refiner.refine`."""
 
     def __call__(self, vector: Array, evaluations: int, spend: Callable[[int], None]) -> Refined:
-        """Descend from `vector` within `evaluations`, each told to `spend` before it is made."""
+        """Descend from `vector` (PARAMETERS,) with at most `evaluations`; call `spend` before each."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """What a search minimises, and where.
+    """The objective of a search, its approximations and the descents on them.
 
     Attributes:
-        space: where to search.
-        objective: what counts: the mean over training logs of the mean absolute position error, rad.
-        error: the same with the search's own step, which is several periods of the firmware.
-        refine: a descent with the search's own step.
-        refine_draft: the same on the draft, for many points and along their valley.
-        refine_finely: the last few steps, with a simulation step per period; None: `refine` has that.
-        short: the error of the draft over its shortest horizon, which tells points all over the space apart.
-        approach: descents of this error and of those over longer horizons, one after the other.
+        space: free parameters and their ranges.
+        objective: mean over training logs of the mean absolute position error, rad, with one simulation step
+            per firmware period.
+        error: the same with the simulation step of the search, which is several periods.
+        refine: a descent with the simulation step of the search.
+        refine_draft: a descent on the draft, for many points and for hops.
+        refine_finely: the last few steps, with one simulation step per period; None: `refine` has that step.
+        short: error of the draft over its shortest horizon, to compare points of the whole space.
+        approach: descents on the draft over each horizon, the shortest first.
         schedule: how trials are spent.
     """
 
@@ -83,7 +87,7 @@ class TrainingData:
         firmware: PositionFirmware,
         schedule: SearchSchedule = DEFAULT_SCHEDULE,
     ) -> None:
-        """Take note; logs are packed when they are first simulated."""
+        """Keep logs and settings; logs are packed when they are first simulated."""
         self.recordings = tuple(recordings)
         self.firmware = firmware
         self.schedule = schedule
@@ -93,34 +97,34 @@ class TrainingData:
 
     @cached_property
     def rollout(self) -> Rollout:
-        """Simulates the logs, a step per period of the firmware: what errors are told by."""
-        return self._rollout(self.recordings, self.firmware.period, _SHORTEST_STEP)
+        """Simulates the logs with one step per firmware period; reported errors come from it."""
+        return self._rollout(self.recordings, self.firmware.period, _SHORT_STEP)
 
     @cached_property
     def search(self) -> Rollout:
-        """Simulates the logs in a fifth of the time, of candidates without `goal_slew_time`."""
-        return self._rollout(self.recordings, self.schedule.step, _SHORTEST_STEP, slew_first=True)
+        """Simulates the logs in a fifth of the time; for candidates without `goal_slew_time`."""
+        return self._rollout(self.recordings, self.schedule.step, _SHORT_STEP, slew_first=True)
 
     @cached_property
     def draft(self) -> Rollout:
-        """Simulates logs in steps so coarse that they cost half or less and move the optimum little."""
+        """Simulates representative logs with longer steps: at most half the cost, nearly the same optimum."""
         logs = self._representative
-        return self._rollout(logs, self.schedule.draft_step, _SHORTEST_DRAFT_STEP, slew_first=True)
+        return self._rollout(logs, self.schedule.draft_step, _SHORT_DRAFT_STEP, slew_first=True)
 
     @cached_property
     def _slewed_draft(self) -> Rollout:
         return self._rollout(
             self._representative,
             _SLEWED_DRAFT_STEP,
-            _SHORTEST_DRAFT_STEP,
+            _SHORT_DRAFT_STEP,
         )
 
     @cached_property
     def _restarted(self) -> list[Rollout]:
-        """Simulate as `draft` over each of the horizons; runs in open loop are restarted as often anyway."""
+        """Simulate as `draft`, over each horizon; in open loop over the shortest one alone."""
         logs, step = self._representative, self.schedule.draft_step
         return [
-            self._rollout(logs, step, _SHORTEST_DRAFT_STEP, slew_first=True, restart=horizon)
+            self._rollout(logs, step, _SHORT_DRAFT_STEP, slew_first=True, restart=horizon)
             for horizon in self._horizons
         ]
 
@@ -128,7 +132,7 @@ class TrainingData:
     def _slewed_restarted(self) -> list[Rollout]:
         logs = self._representative
         return [
-            self._rollout(logs, _SLEWED_DRAFT_STEP, _SHORTEST_DRAFT_STEP, restart=horizon)
+            self._rollout(logs, _SLEWED_DRAFT_STEP, _SHORT_DRAFT_STEP, restart=horizon)
             for horizon in self._horizons
         ]
 
@@ -145,11 +149,20 @@ class TrainingData:
         self,
         recordings: Sequence[Recording],
         longest: float,
-        shortest: float,
+        short: float,
         *,
         slew_first: bool = False,
         restart: float | None = None,
     ) -> Rollout:
+        """Return the simulation of recordings in steps of whole firmware periods.
+
+        Args:
+            recordings: at least one.
+            longest: largest integrator step, s; a longer period is divided.
+            short: the same with effects that need short steps, s.
+            slew_first: see `Rollout`.
+            restart: see `Rollout`.
+        """
         periods = max(int(longest / self.firmware.period + 1e-9), 1)
         step = periods * self.firmware.period
         return Rollout(
@@ -158,13 +171,13 @@ class TrainingData:
             integrator=INTEGRATOR,
             periods=periods,
             substeps=math.ceil(step / longest - 1e-9),
-            short_substeps=math.ceil(step / shortest - 1e-9),
+            short_substeps=math.ceil(step / short - 1e-9),
             slew_first=slew_first,
             restart=restart,
         )
 
     def fast(self, space: SearchSpace) -> Rollout:
-        """Return the fastest simulation that is as exact as a search has to be: `search`, or `rollout`."""
+        """Return the fastest simulation that is exact enough for a search: `search` or `rollout`."""
         return self.rollout if self._slews(space) else self.search
 
     @staticmethod
@@ -175,7 +188,7 @@ class TrainingData:
         )
 
     def problem(self, space: SearchSpace) -> Problem:
-        """Return the search for the parameters that follow these logs best."""
+        """Return the problem of the parameters in this space that fit these logs best."""
         rollout, exact = self.fast(space), self.rollout
         slews = self._slews(space)
         draft = self._slewed_draft if slews else self.draft
@@ -194,16 +207,16 @@ class TrainingData:
 
 
 def representative(recordings: Sequence[Recording], most: int) -> Sequence[Recording]:
-    """Return so many recordings or fewer, spread evenly over scripts, loads and gains; all where few.
+    """Return recordings that are spread evenly over scripts, loads and gains; all if there are few.
 
     Args:
-        recordings: one at least.
-        most: to return.
+        recordings: at least one.
+        most: largest number to return.
     """
     if len(recordings) <= most:
         return recordings
-    kinds = sorted(range(len(recordings)), key=lambda i: _kind(recordings[i]))
-    chosen = sorted(kinds[len(recordings) * i // most] for i in range(most))
+    by_kind = sorted(range(len(recordings)), key=lambda i: _kind(recordings[i]))
+    chosen = sorted(by_kind[len(recordings) * i // most] for i in range(most))
     return [recordings[i] for i in chosen]
 
 
