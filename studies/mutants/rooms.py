@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rooms that get deliberate bugs, and the tests that belong to a source file."""
+"""Groups of source files that get deliberate bugs, and the tests of each source file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from studies.mutants.python_mutations import Mutation, python_mutations
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """Sources that get deliberate bugs, and where their tests are.
+    """Sources that get deliberate bugs, and the directories of their tests.
+
+    Unlike a room of tools/rooms.py, it may be a part of a directory, or have files of several directories.
 
     Attributes:
         group: "safety", "law" or "statistics".
         sources: patterns of paths, relative to the tree.
         tests: directories of tests, relative to the tree.
-        compiled: Numba or a C++ compiler works anew for each bug: processor time beside that of the tests, s.
+        compiled: processor time to compile one bug with Numba or C++, s; 0: nothing is compiled.
     """
 
     group: str
@@ -29,26 +31,26 @@ class Room:
     compiled: float = 0.0
 
     def files(self, tree: Path) -> list[str]:
-        """Return the paths of the sources in a tree.
+        """Return the paths of the sources, relative to the tree.
 
         Raises:
-            BamError: a pattern matches none: the file has moved.
+            BamError: a pattern matches no file, for example because the file has moved.
         """
-        found = []
+        sources: list[str] = []
         for pattern in self.sources:
             paths = [path for path in sorted(tree.glob(pattern)) if path.name != "__init__.py"]
             if not paths:
                 raise Missing(f"sources {pattern}", "a file", advice="correct studies/mutants/rooms.py")
-            found += [str(path.relative_to(tree)) for path in paths]
-        return list(dict.fromkeys(found))
+            sources += [str(path.relative_to(tree)) for path in paths]
+        return list(dict.fromkeys(sources))
 
     def mutations(self, tree: Path) -> list[Mutation]:
         """Return all deliberate bugs of the room."""
-        return [each for path in self.files(tree) for each in mutations_of(tree, path)]
+        return [mutation for path in self.files(tree) for mutation in mutations_of(tree, path)]
 
 
 _IDENTIFICATION = "bam_core/identification"
-_KERNEL_TIME = 300.0  # s of a processor: all kernels
+_KERNEL_TIME = 300.0  # s of processor time to compile all kernels
 
 ROOMS = {
     "driver": Room(
@@ -161,7 +163,7 @@ ROOMS = {
         tests=("test/core/identification/search",),
     ),
 }
-"""By name. The law in Python that MuJoCo calls is the C++ of room `engine`."""
+"""Rooms by name. MuJoCo from Python also runs the C++ law of room `engine`."""
 
 
 def mutations_of(tree: Path, path: str) -> list[Mutation]:
@@ -171,9 +173,10 @@ def mutations_of(tree: Path, path: str) -> list[Mutation]:
 
 
 def stages_of(tree: Path, room: Room, path: str) -> list[list[str]]:
-    """Return the test files for bugs of a source, in stages: the first that fails ends them.
+    """Return the test files for bugs of a source, in stages; a stage runs if all before it have passed.
 
-    First those of the mirrored name, if any, then the room's, then all others that import the source.
+    The first stage has the test files with the name of the source, and may be empty. Then come the other
+    tests of the room, and then all other tests that import the source.
     """
     stem = Path(path).stem.lstrip("_")
     everything = sorted(str(file.relative_to(tree)) for file in (tree / "test").rglob("test_*.py"))
@@ -186,11 +189,10 @@ def stages_of(tree: Path, room: Room, path: str) -> list[list[str]]:
     )
     others = [file for file in everything if file not in own and imports.search((tree / file).read_text())]
     rest = [file for file in own if file not in mirrored]
-    # Tests of core and of nodes have helpers of the same names: no process has both.
     stages = [mirrored, *(by_kind(rest)), *(by_kind(others))]
     return [stages[0], *(stage for stage in stages[1:] if stage)]
 
 
 def by_kind(files: list[str]) -> list[list[str]]:
-    """Return tests of the core and tests of nodes apart, as `make test` runs them."""
+    """Return tests of the core and tests of nodes separately, because `make test` runs them so."""
     return [[file for file in files if file.startswith("test/ros/") is ros] for ros in (False, True)]
