@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings must be of the servo that they are said to be of, under the law that its firmware follows."""
+"""Checks that recordings are of one servo, and under the control law of its firmware."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from bam_core.servo.model import ServoModel
 
 
 def require_same_servo(servo: ServoModel, recordings: Sequence[Recording]) -> None:
-    """Refuse recordings of another servo, or of the same under another firmware.
+    """Refuse recordings of another servo, or of the same servo under another control law.
 
     Args:
-        servo: what they should be of.
-        recordings: a firmware that is not named counts as the servo's.
+        servo: the expected one.
+        recordings: one that names no firmware counts as recorded under the servo's.
 
     Raises:
-        BamError: some are not; it names one of each kind.
+        Conflict: some are of another servo or law; it names one of each kind.
     """
-    if others := _apart(servo.name, recordings, lambda recording: recording.servo):
+    if others := _describe_others(servo.name, recordings, lambda recording: recording.servo):
         raise Conflict(
             f"servo {servo.name}",
             f"{others} of another servo",
             advice="leave them out, name their servo, or write a file for it with 'bam servos new'",
         )
     law = servo.firmware.name
-    if others := _apart(law, recordings, lambda recording: _law(servo, recording)):
+    if others := _describe_others(law, recordings, lambda recording: _law(servo, recording)):
         raise Conflict(
             f"servo {servo.name}",
             f"{others} of another firmware than its {law}, so of another control law",
@@ -38,9 +38,9 @@ def require_same_servo(servo: ServoModel, recordings: Sequence[Recording]) -> No
 
 
 def other_servos(servo: ServoModel, recordings: Sequence[Recording]) -> list[str]:
-    """Return a line about recordings of another servo, and one about those under another control law.
+    """Return one line about recordings of other servos, and one about those under other control laws.
 
-    For comparisons, which may be meant that way.
+    Comparisons show these lines as warnings, because a user may compare different servos on purpose.
     """
     lines = []
     others = sorted({recording.servo for recording in recordings} - {servo.name})
@@ -56,9 +56,9 @@ def other_servos(servo: ServoModel, recordings: Sequence[Recording]) -> list[str
 
 
 def _law(servo: ServoModel, recording: Recording) -> str:
-    """Return the name of the law that a recording was made under: the servo's where it is the same law.
+    """Return the name of a recording's control law; it is the servo's name for the law if both are the same.
 
-    A servo file that describes its law itself has it under a name of its own.
+    A servo file may describe a law of the library under another name.
     """
     own = servo.firmware
     named = FIRMWARES.get(recording.firmware.casefold())
@@ -66,13 +66,16 @@ def _law(servo: ServoModel, recording: Recording) -> str:
     return own.name if is_own else recording.firmware
 
 
-def _apart(wanted: str, recordings: Sequence[Recording], name: Callable[[Recording], str]) -> str:
-    """Tell how many recordings have another name, with one of each, such as "2 of 3 logs are ('a': log1)"."""
+def _describe_others(wanted: str, recordings: Sequence[Recording], name: Callable[[Recording], str]) -> str:
+    """Return how many recordings have another name, with one log of each; empty if there is none.
+
+    For example: "2 of 3 logs ('a': log1) are".
+    """
     others: dict[str, list[str]] = {}
     for recording in recordings:
         if name(recording).casefold() != wanted.casefold():
             others.setdefault(name(recording), []).append(recording.name)
-    named = "; ".join(f"{each!r}: {logs[0]}" for each, logs in others.items())
+    named = "; ".join(f"{other!r}: {logs[0]}" for other, logs in others.items())
     count = sum(map(len, others.values()))
     return f"{count} of {len(recordings)} logs ({named}) are" if others else ""
 
