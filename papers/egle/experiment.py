@@ -200,15 +200,14 @@ def imperfections(found: Experiment) -> Table:
 
     These are no claims: whatever is wrong here would bear them out.
     """
-    rows = [
-        (
-            _title(joint),
-            f"{100.0 * _mean(runs, 'driving'):.0f}",
-            f"{100.0 * _mean(runs, 'separation') / _mean(runs, 'friction'):.0f}",
-            f"{100.0 * abs(_mean(runs, 'unmodelled_offset')) / _mean(runs, 'friction'):.0f}",
-        )
-        for joint, runs in found.bench.items()
-    ]
+    rows = []
+    for joint, runs in found.bench.items():
+        friction = float(np.mean([run.friction for run in runs]))
+        driving = float(np.mean([run.driving for run in runs]))
+        separation = float(np.mean([run.separation for run in runs]))
+        offset = abs(float(np.mean([run.unmodelled_offset for run in runs])))
+        shares = (driving, separation / friction, offset / friction)
+        rows.append((_title(joint), *(f"{100.0 * share:.0f}" for share in shares)))
     return (
         (
             "joint",
@@ -235,10 +234,6 @@ def _shift(squats: Sequence[Squat], names: Sequence[str]) -> float:
         )
         for squat in squats
     )
-
-
-def _mean(runs: Sequence[Found], what: str) -> float:
-    return float(np.mean([getattr(each, what) for each in runs]))
 
 
 def _points(found: Found) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

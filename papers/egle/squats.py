@@ -253,6 +253,11 @@ class Found:
         return float(np.std(left))
 
     @property
+    def driving(self) -> float:
+        """Share of samples in which friction without its offset drives (7.9)."""
+        return float(np.mean((self.torque + self.offset) * self.velocity > 0.0))
+
+    @property
     def separation(self) -> float:
         """Distance of the branches of rising and falling speed, moving either way, N·m."""
         apart = []

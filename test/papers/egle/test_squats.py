@@ -13,7 +13,7 @@ import pytest
 from bam_core.arrays import Array
 from bam_core.errors import Malformed, Unreadable
 from papers.egle import squats
-from papers.egle.experiment import Experiment, bench_checks
+from papers.egle.experiment import Experiment, bench_checks, imperfections
 from papers.egle.squats import ARMS, PAIRS, Law, Squat, bench_laws, find_lag, friction_of
 
 NAMES = (*ARMS, *(f"{side}_{pair}" for side in ("left", "right") for pair in PAIRS))
@@ -65,6 +65,15 @@ def test_where_there_is_none_no_friction_is_found() -> None:
     laws = bench_laws(NAMES)
     runs = [squat(kp, laws, friction=0.0) for kp in (32, 20, 12)]
     assert friction_of(runs[0], ARMS[0], laws, find_lag(runs, laws)).friction == pytest.approx(0.0, abs=0.02)
+
+
+@pytest.mark.parametrize(("friction", "driving"), [(FRICTION, "0"), (-FRICTION, "100")])
+def test_friction_that_drives_is_counted_as_unphysical(friction: float, driving: str) -> None:
+    laws = bench_laws(NAMES)
+    runs = [friction_of(squat(kp, laws, friction), ARMS[0], laws, LAG) for kp in (32, 20, 12)]
+    found = Experiment(lag=LAG, bench={ARMS[0]: runs}, constant={}, later={}, sharing={}, single={})
+    header, row = imperfections(found)
+    assert dict(zip(header, row, strict=True))["samples in which friction drives [%]"] == driving
 
 
 def test_the_law_of_the_motor_is_that_of_the_servo() -> None:
