@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.robot.evidence_checks import require_evidence, require_excitation
     from bam_core.robot.identification import RobotTask, identify_robot
     from bam_core.robot.unknowns import Tolerances
-    from bam_core.robot.writing import require_new, write_robot_identification
+    from bam_core.robot.writing import RobotOutput
     from bam_core.text.tolerance_words import tolerances_from
 
     start = time.monotonic()
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_bench_options(arguments, bench)
     models = [model.name for model in resolve_models(comma_list(arguments.models or DEFAULT_MODELS))]
     tolerances = tolerances_from(arguments.tolerance, Tolerances())
-    require_new(arguments.output)
+    output = RobotOutput(arguments.output, Path(arguments.robot).stem)
     case = robot_case(arguments)
     train, test = _split(case, arguments.test or (), arguments)
     warnings = require_evidence(train, case.joints, case.types, models)
@@ -74,8 +74,11 @@ def run(arguments: argparse.Namespace) -> int:
             if bar.disable:  # standard error is no terminal
                 print(words, file=sys.stderr, flush=True)
 
-        found = identify_robot(task, models, told)
-    write_robot_identification(found, arguments.output, Path(arguments.robot).stem)
+        try:
+            found = identify_robot(task, models, told, fitted=output.write_parameters, finished=output.write)
+        finally:
+            for model in sorted(output.unfinished):
+                log.warning("%s: wrote the parameters of %s, but not their errors", arguments.output, model)
     print(_tables(found))
     print(
         f"{time.monotonic() - start:.0f} s in all; wrote {Path(arguments.output)}, validate it with: bam "

@@ -14,14 +14,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from bam_core.arrays import Array
+from bam_core.errors import BamError
 from bam_core.robot.fit import RobotFit
 from bam_core.robot.run import RobotRun
-from bam_core.robot.simulation import DivergedError, RobotBench
+from bam_core.robot.simulation import RobotBench
 from bam_core.simulation.threads import allowed_threads
 
 _DRAWS = 20  # their standard deviation is then known to 16 %
 _NINETY = 1.645  # standard deviations either side
-_FEWEST = 2  # draws that must not diverge
+_FEWEST = 2  # draws that must be simulated
 
 
 def half_widths(
@@ -33,7 +34,8 @@ def half_widths(
 ) -> dict[str, Array]:
     """Return name of a run -> (n, joints) rad, half the width of the band; the variances of both causes add.
 
-    A run whose simulations diverge at nearly all draws has none.
+    A run that can be simulated at hardly any draw has none: a simulation diverges, or the engine refuses the
+    draw's servo for its time step.
 
     Args:
         bench: the robot, with the steps of the search.
@@ -44,16 +46,17 @@ def half_widths(
     """
     random = np.random.default_rng(0)
     points = random.multivariate_normal(fit.point, fit.covariance, size=_DRAWS)
-    servos = [(fit.unknowns.servos_at(each), fit.unknowns.deviations_at(each)) for each in points]
     found = {}
     with ThreadPoolExecutor(allowed_threads()) as pool:
         for run in runs:
             columns = [run.column(joint) for joint in joints]
 
             def path(number: int, run: RobotRun = run, columns: list[int] = columns) -> Array | None:
+                point = points[number]
                 try:
-                    return bench.simulate(run, *servos[number])[:, columns]
-                except DivergedError:
+                    servos, deviations = fit.unknowns.servos_at(point), fit.unknowns.deviations_at(point)
+                    return bench.simulate(run, servos, deviations)[:, columns]
+                except BamError:
                     return None
 
             paths = [each for each in pool.map(path, range(_DRAWS)) if each is not None]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -10,16 +11,19 @@ from typing import Any
 import numpy as np
 
 from bam_core.arrays import Array
+from bam_core.errors import BamError
 from bam_core.robot.bands import coverage, error_scales, half_widths
 from bam_core.robot.curves import RunCurves
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.estimates import Estimate, deviation_estimates, parameter_estimates
-from bam_core.robot.fit import fit_robot
+from bam_core.robot.fit import RobotFit, fit_robot
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import DivergedError, RobotBench
 from bam_core.robot.unknowns import Tolerances, Unknowns, bodies_for, with_friction_model
 from bam_core.robot.validation import RobotValidation, errors_of, simulate_runs, validate_robot
 from bam_core.servo.model import ServoModel
+
+log = logging.getLogger(__name__)
 
 _SEARCH_STEPS = (4e-3, 2e-3)  # s; a search takes the longest that is exact enough, else the bench's own
 _EXACT = 0.5e-3  # rad, mean, from the motion with the bench's step: a third of an encoder's count of 4096
@@ -59,6 +63,23 @@ class RobotTask:
     def given(self) -> dict[str, ServoModel]:
         """Joint -> the servo to begin with."""
         return {joint: self.servos[name] for joint, name in self.types.items()}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RobotParameters:
+    """What a descent ended with, before errors and bands are computed.
+
+    Attributes:
+        model: friction model.
+        servos: type -> servo.
+        deviations: of the robot.
+        task: what they were identified from.
+    """
+
+    model: str
+    servos: Mapping[str, ServoModel]
+    deviations: RobotDeviations
+    task: RobotTask
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -174,20 +195,34 @@ class RobotIdentification:
         }
 
 
+def _nothing(value: object) -> None:
+    """Do nothing with a result."""
+
+
 def identify_robot(
-    task: RobotTask, models: Sequence[str], progress: Callable[[str], None] = lambda words: None
+    task: RobotTask,
+    models: Sequence[str],
+    progress: Callable[[str], None] = _nothing,
+    *,
+    fitted: Callable[[RobotParameters], None] = _nothing,
+    finished: Callable[[RobotIdentification], None] = _nothing,
 ) -> RobotIdentification:
     """Fit friction models one after the other.
+
+    A model that fails is left out with a warning, as long as another one succeeds.
 
     Args:
         task: robot, servos and runs.
         models: "m1" to "m6".
-        progress: told each step, in words.
+        progress: called with each step, in words.
+        fitted: called with the parameters of each model as soon as they are known.
+        finished: called with all models so far after each one.
 
     Raises:
-        BamError: a run cannot be simulated.
+        BamError: a run cannot be simulated with the servos given, or no model succeeded.
     """
-    fits = {}
+    fits: dict[str, RobotModelFit] = {}
+    failures: dict[str, BamError] = {}
     progress("simulates all runs with the servos given")
     given = simulate_runs(task.bench, task.runs, task.given)
     for model in models:
@@ -195,12 +230,25 @@ def identify_robot(
         def say(words: str, model: str = model) -> None:
             progress(f"{model}: {words}")
 
-        fits[model] = _fitted(task, model, given, say)
+        try:
+            fits[model] = _fitted(task, model, given, say, fitted)
+        except BamError as error:
+            failures[model] = error
+            continue
+        finished(RobotIdentification(fits=dict(fits), task=task, given=given))
+    if not fits:
+        raise next(iter(failures.values()))
+    for model, failure in failures.items():
+        log.warning("%s: is left out (%s)", model, failure)
     return RobotIdentification(fits=fits, task=task, given=given)
 
 
 def _fitted(
-    task: RobotTask, model: str, given: Mapping[str, Array], say: Callable[[str], None]
+    task: RobotTask,
+    model: str,
+    given: Mapping[str, Array],
+    say: Callable[[str], None],
+    fitted: Callable[[RobotParameters], None],
 ) -> RobotModelFit:
     unknowns = Unknowns(
         servos={name: with_friction_model(servo, model) for name, servo in task.servos.items()},
@@ -210,14 +258,15 @@ def _fitted(
     )
     search = _search_bench(task)
     fit = fit_robot(search, task.train, task.joints, unknowns, quick=_quick_bench(task, search), progress=say)
-    say("errors of all runs")
+    types = unknowns.types_at(fit.point)
     deviations, servos = unknowns.deviations_at(fit.point), unknowns.servos_at(fit.point)
+    fitted(RobotParameters(model=model, servos=types, deviations=deviations, task=task))
+    say("errors of all runs")
     alone = replace(search, others="measured")
     simulated = simulate_runs(task.bench, task.runs, servos, deviations)
-    scales = error_scales(task.test, task.train, task.joints, simulated, fit.noise.scale)
-    bands = half_widths(search, task.test, task.joints, fit, scales)
+    bands = _bands(search, task, model, fit, simulated)
     return RobotModelFit(
-        servos=unknowns.types_at(fit.point),
+        servos=types,
         deviations=deviations,
         estimates=parameter_estimates(fit.unknowns, fit.point, fit.standard_errors),
         deviation_estimates=deviation_estimates(fit),
@@ -228,6 +277,22 @@ def _fitted(
         bands=bands,
         coverage=coverage(task.test, task.joints, simulated, bands),
     )
+
+
+def _bands(
+    search: RobotBench, task: RobotTask, model: str, fit: RobotFit, simulated: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Return the bands of the test runs; a warning names runs that have none."""
+    scales = error_scales(task.test, task.train, task.joints, simulated, fit.noise.scale)
+    bands = half_widths(search, task.test, task.joints, fit, scales)
+    if without := [run.name for run in task.test if run.name not in bands]:
+        log.warning(
+            "%s: no 90 %% band for %s: hardly any draw of the parameters can be simulated; "
+            "parameters and errors are not affected",
+            model,
+            ", ".join(without),
+        )
+    return bands
 
 
 def _search_bench(task: RobotTask) -> RobotBench:

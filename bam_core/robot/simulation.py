@@ -126,6 +126,8 @@ class RobotBench:
         prepared = spec.copy()
         prepared.option.timestep = step
         prepare_root(prepared, root)
+        for key in prepared.keys:  # no simulation begins there; controls would have to be kept for each one
+            key.ctrl, key.act = [], []
         return cls(spec=prepared, root=root, step=step, others=others)
 
     def coarser(self, step: float, *, settling: float, lead: float) -> RobotBench:

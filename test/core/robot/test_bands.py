@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import zlib
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from bam_core.robot.bands import error_scales
+from bam_core.errors import Conflict
+from bam_core.robot.bands import error_scales, half_widths
 from bam_core.robot.run import RobotRun
+from bam_core.robot.simulation import DivergedError
 
 SCALE = np.array([2e-3, 2e-3])
 
@@ -45,3 +50,35 @@ def test_they_do_not_shrink_and_distances_below_errors_are_none(
     fitted: float, other: float, times: float
 ) -> None:
     np.testing.assert_allclose(scales(fitted, other), SCALE * [times, 1.0])
+
+
+REFUSED = Conflict("joint 'a'", "the time step is unstable")
+DIVERGED = DivergedError("simulation", "diverged")
+
+
+class DrawsBench:
+    """Simulates constant positions at draws, and fails at some of them."""
+
+    def __init__(self, failures: list[Exception | None]) -> None:
+        self.failures = failures
+
+    def simulate(self, run: RobotRun, point: np.ndarray, deviations: object) -> np.ndarray:
+        failure = self.failures[zlib.crc32(point.tobytes()) % len(self.failures)]
+        if failure is not None:
+            raise failure
+        return np.full_like(run.position, point[0])
+
+
+@pytest.mark.parametrize(
+    ("failures", "has_band"),
+    [([None], True), ([None, REFUSED, DIVERGED], True), ([REFUSED], False), ([DIVERGED], False)],
+)
+def test_draws_that_cannot_be_simulated_are_left_out(
+    failures: list[Exception | None], has_band: bool
+) -> None:
+    unknowns = SimpleNamespace(servos_at=lambda point: point, deviations_at=lambda point: None)
+    fit = SimpleNamespace(point=np.zeros(1), covariance=1e-4 * np.eye(1), unknowns=unknowns)
+    bands = half_widths(DrawsBench(failures), [run("one")], ["a", "b"], fit, {"one": SCALE})
+    assert set(bands) == ({"one"} if has_band else set())
+    if has_band:
+        assert bands["one"] == pytest.approx(1.645 * 0.01, rel=0.6)  # of the draws

@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BadData, BamError, NotWritable
+from bam_core.robot import identification
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.deviations_file import deviations_path, load_deviations, save_deviations
 from bam_core.robot.evidence_checks import require_evidence
+from bam_core.robot.fit import RobotFit
 from bam_core.robot.identification import RobotIdentification, RobotTask, identify_robot
+from bam_core.robot.noise import assumed_noise
 from bam_core.robot.unknowns import Tolerances, Unknowns, heavy_bodies, with_friction_model
-from bam_core.robot.writing import require_new, write_robot_identification
+from bam_core.robot.writing import RobotOutput, require_new, write_robot_identification
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo
 from test.core.whole_robot_cases import JOINTS, bench, goals, recorded, servos
@@ -95,6 +98,109 @@ def test_results_are_written_once_and_read_again(found: RobotIdentification, tmp
     assert again == fit.deviations
     with pytest.raises(NotWritable, match="not empty"):
         require_new(output)
+
+
+@pytest.fixture
+def task() -> RobotTask:
+    """A run to fit and a test run, both of half a second that counts."""
+    return RobotTask(
+        bench=bench(),
+        types=TYPES,
+        servos={name: load_servo(name) for name in TYPES.values()},
+        joints=JOINTS,
+        train=[recorded(servos("m1"), seed=1, duration=1.0)],
+        test=[recorded(servos("m1"), seed=2, duration=1.0)],
+    )
+
+
+def fit_at_once(monkeypatch: pytest.MonkeyPatch, spread: float) -> None:
+    """Let descents end where they begin, with this standard deviation of every unknown."""
+
+    def fit_robot(bench: object, runs: object, joints: object, unknowns: Unknowns, **_: object) -> RobotFit:
+        count = len(unknowns.names)
+        return RobotFit(
+            unknowns=unknowns,
+            point=np.zeros(count),
+            covariance=spread**2 * np.eye(count),
+            standard_errors=np.full(count, 0.1),
+            noise=assumed_noise(len(JOINTS)),
+        )
+
+    monkeypatch.setattr(identification, "fit_robot", fit_robot)
+
+
+def names_in(directory: Path) -> list[str]:
+    return sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
+
+
+def test_draws_that_the_time_step_refuses_cost_nothing_else(
+    task: RobotTask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit_at_once(monkeypatch, spread=20.0)  # some of such servos have hardly any inertia
+    found = identify_robot(task, ["m1"])
+    assert all(np.isfinite(band).all() for band in found.fits["m1"].bands.values())
+    write_robot_identification(found, tmp_path / "out", "arm")
+    assert {"mx106_m1.yaml", "summary.json", "trajectories.npz"} <= set(names_in(tmp_path / "out"))
+
+
+def test_a_run_without_a_band_is_warned_of(
+    task: RobotTask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    fit_at_once(monkeypatch, spread=0.1)
+    monkeypatch.setattr(identification, "half_widths", lambda *words: {})
+    assert identify_robot(task, ["m1"]).fits["m1"].coverage == {}
+    assert [each.args for each in caplog.records] == [("m1", "run2")]
+
+
+def test_parameters_are_written_before_errors_are_known(
+    task: RobotTask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    fit_at_once(monkeypatch, spread=0.1)
+    errors_of = identification.errors_of
+    failures = iter([None, None, BadData("run2", "cannot be simulated"), RuntimeError("a bug")])
+
+    def fails_with_m2_and_m4(*words: object) -> object:
+        if (failure := next(failures)) is not None:
+            raise failure
+        return errors_of(*words)
+
+    monkeypatch.setattr(identification, "errors_of", fails_with_m2_and_m4)
+    output = RobotOutput(tmp_path / "out", "arm")
+    seen = []
+
+    def finished(so_far: RobotIdentification) -> None:
+        output.write(so_far)
+        seen.append((list(so_far.fits), "summary.json" in names_in(tmp_path / "out")))
+
+    with pytest.raises(RuntimeError, match="a bug"):
+        identify_robot(task, ["m1", "m2", "m4"], fitted=output.write_parameters, finished=finished)
+    assert seen == [(["m1"], True)]
+    assert output.unfinished == {"m2", "m4"}
+    files = names_in(tmp_path / "out")
+    for model in ("m1", "m2", "m4"):
+        assert {f"mx106_{model}.yaml", f"mx64_{model}.yaml", f"deviations/{model}.yaml"} <= set(files)
+    assert load_servo(tmp_path / "out" / "mx64_m1.yaml").provenance.train_mae is not None
+    assert load_servo(tmp_path / "out" / "mx64_m4.yaml").provenance.train_mae is None
+
+
+def test_a_model_that_fails_costs_no_other_model(
+    task: RobotTask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    fit_at_once(monkeypatch, spread=0.1)
+    quick = identification.fit_robot
+
+    def fails_with_m4(
+        bench: object, runs: object, joints: object, unknowns: Unknowns, **_: object
+    ) -> RobotFit:
+        if unknowns.servos["mx106"].friction_model == "m4":
+            raise BadData("simulation", "diverges")
+        return quick(bench, runs, joints, unknowns)
+
+    monkeypatch.setattr(identification, "fit_robot", fails_with_m4)
+    assert list(identify_robot(task, ["m4", "m1"]).fits) == ["m1"]
+    assert [each.getMessage().partition(":")[0] for each in caplog.records] == ["m4"]
+    with pytest.raises(BadData, match="diverges"):
+        identify_robot(task, ["m4"])
 
 
 def test_files_of_deviations_tell_what_is_wrong_in_them(tmp_path: Path) -> None:
