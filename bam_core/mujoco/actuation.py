@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, Unsupported
+from bam_core.mujoco.actuators import JOINT_TRANSMISSIONS
 from bam_core.mujoco.native.compiled_law import NO_ROW, NOT_FINITE, OK, CompiledLaw
-from bam_core.mujoco.robot import JOINT_TRANSMISSIONS
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 
 _ONE_DOF = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))

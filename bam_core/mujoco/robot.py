@@ -5,20 +5,21 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Container, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import mujoco
 import numpy as np
 
 from bam_core.errors import Conflict, Missing, UnknownName
+from bam_core.mujoco.actuators import is_driver, remove_actuators, remove_plugins
+from bam_core.mujoco.keyframes import Control, KeyframeControls
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 
 log = logging.getLogger(__name__)
 
 _LEAST_FRICTIONLOSS = 1e-6  # N·m; MuJoCo makes a friction row only where frictionloss is above zero
 _ONE_DOF = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
-JOINT_TRANSMISSIONS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
-"""How an actuator acts on a joint itself."""
 REFUSALS = (ValueError, RuntimeError, MemoryError, mujoco.FatalError)
 """What MuJoCo raises for a description: RuntimeError where something failed that it did not expect, such as
 memory that it did not get while it read a file."""
@@ -42,10 +43,24 @@ def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None:
     """Put servos on joints, in place.
 
     Each joint gets its servo's armature and a friction row; damping, which the servo's law contains, is taken
-    off, and so are actuators that act on the joint, with the sensors that measure these. Keyframes keep the
-    state, but no controls. Where a servo has a gear, friction rows are left out: none of these joints leaves
-    its friction to MuJoCo then. A servo that was fitted with another integrator than "midpoint" will move
-    otherwise than `bam validate` says, which is logged as a warning.
+    off, and so are actuators that act on the joint, with the sensors that measure these. Other actuators keep
+    their order and, in keyframes, their controls. Where a servo has a gear, friction rows are left out: none
+    of these joints leaves its friction to MuJoCo then. A servo that was fitted with another integrator than
+    "midpoint" will move otherwise than `bam validate` says, which is logged as a warning.
+
+    Raises:
+        BamError: the description has no such joint.
+    """
+    prepare_joints(spec, servos)
+    kept = [number for number, each in enumerate(spec.actuators) if not is_driver(each, servos)]
+    with keyframe_controls(spec) as controls:
+        remove_plugins(spec, servos)
+        remove_actuators(spec, lambda number: number not in kept)
+        controls += [Control(origin=number) for number in kept]
+
+
+def prepare_joints(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None:
+    """Give joints what MuJoCo needs of their servos: armature and friction rows; see `equip`.
 
     Raises:
         BamError: the description has no such joint.
@@ -70,9 +85,19 @@ def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None:
         frictionloss = max(float(servo.friction.budget(0.0, 0.0, 0.0)), _LEAST_FRICTIONLOSS)
         joint.frictionloss = 0.0 if has_gears else frictionloss
         joint.damping = np.zeros_like(joint.damping)
-    _clear(spec, servos)
-    for key in spec.keys:  # those of the actuators that are gone would not fit any more
-        key.ctrl, key.act = [], []
+
+
+@contextmanager
+def keyframe_controls(spec: mujoco.MjSpec) -> Iterator[list[Control]]:
+    """Let actuators be changed, and write what keyframes hold for them anew afterwards.
+
+    Give the list an entry for every actuator that there is then.
+    """
+    before = KeyframeControls(spec, compile_robot(spec.copy())) if KeyframeControls.are_in(spec) else None
+    controls: list[Control] = []
+    yield controls
+    if before is not None:
+        before.write(controls)
 
 
 def _other_integrator(servo: ServoModel) -> str:
@@ -87,25 +112,6 @@ def _other_integrator(servo: ServoModel) -> str:
 def _warn_once(line: str) -> None:
     """Log a warning that one command would repeat for each of its recordings."""
     log.warning(line)
-
-
-def _clear(spec: mujoco.MjSpec, joints: Container[str]) -> None:
-    """Delete what drives these joints, and what would be left without it."""
-    dropped = [
-        actuator
-        for actuator in spec.actuators
-        if actuator.target in joints and int(actuator.trntype) in JOINT_TRANSMISSIONS
-    ]
-    names = {actuator.name for actuator in dropped}
-    instances = {actuator.plugin.name for actuator in dropped if actuator.plugin.active} - {""}
-    for sensor in list(spec.sensors):
-        if sensor.objtype == mujoco.mjtObj.mjOBJ_ACTUATOR and sensor.objname in names:
-            spec.delete(sensor)
-    for actuator in dropped:
-        spec.delete(actuator)
-    for instance in list(spec.plugins):
-        if instance.name in instances:
-            spec.delete(instance)
 
 
 def one_line(error: Exception) -> str:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 import mujoco
 
+from bam_core.mujoco.actuators import is_driver, remove_actuators, remove_plugins, reset_actuator, takes_goals
+from bam_core.mujoco.keyframes import Control
 from bam_core.mujoco.native.library import load_plugin
-from bam_core.mujoco.robot import equip
+from bam_core.mujoco.robot import keyframe_controls, prepare_joints
 from bam_core.servo.law_values import law_values
 from bam_core.servo.model import ServoLike, load_servo
 
@@ -55,21 +57,63 @@ class NativeServo:
 def equip_native(spec: mujoco.MjSpec, servos: Mapping[str, NativeServo]) -> None:
     """Put servos on joints, in place, driven inside `mj_step`; each control is a goal position.
 
-    Joints get armature and a friction row as from `equip`; actuators that act on them are replaced. The new
-    actuators bear the joints' names, those of torque enable `<joint>_torque_enable`.
+    Joints get armature and a friction row as from `equip`. A servo takes the place of the first actuator that
+    acts on its joint, so that `ctrl[i]` and sensors remain those of the same joint; further actuators of the
+    joint are removed. Servos of joints without an actuator come last, and so do all of torque enable. The
+    servos' actuators bear the joints' names, those of torque enable `<joint>_torque_enable`.
+
+    Keyframes with controls keep them; a servo that replaces no position actuator gets the joint's position
+    there as its goal, and torque is on.
 
     Raises:
-        BamError: the description has no such joint, or the plugin cannot be loaded.
+        BamError: the description has no such joint, the plugin cannot be loaded, or there are keyframes with
+            controls and MuJoCo refuses the description as it is.
     """
     load_plugin()
-    equip(spec, {joint: each.servo for joint, each in servos.items()})
+    prepare_joints(spec, {joint: each.servo for joint, each in servos.items()})
     spec.activate_plugin(PLUGIN_NAME)
-    for joint, each in servos.items():
-        instance = spec.add_plugin(name=f"{joint}_servo", plugin_name=PLUGIN_NAME, active=True)
-        instance.config = each.config()
-        names = [joint, f"{joint}_torque_enable"] if each.has_torque_enable else [joint]
-        for name in names:
-            actuator = spec.add_actuator(name=name, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-            actuator.plugin.name = f"{joint}_servo"
-            actuator.plugin.plugin_name = PLUGIN_NAME
-            actuator.plugin.active = True
+    with keyframe_controls(spec) as controls:
+        taken: dict[str, int] = {}  # joint -> number of the actuator that becomes its servo's
+        for number, actuator in enumerate(spec.actuators):
+            if is_driver(actuator, servos):
+                taken.setdefault(actuator.target, number)
+        for number, actuator in enumerate(spec.actuators):
+            if not is_driver(actuator, servos):
+                controls.append(Control(origin=number))
+            elif taken[actuator.target] == number:
+                controls.append(_goal(actuator, number))
+        remove_plugins(spec, servos)
+        remove_actuators(spec, lambda number: _is_second(spec.actuators[number], number, taken))
+        places = {each.target: each for each in spec.actuators if is_driver(each, servos)}
+        for joint, each in servos.items():
+            instance = spec.add_plugin(name=f"{joint}_servo", plugin_name=PLUGIN_NAME, active=True)
+            instance.config = each.config()
+            if joint in places:
+                reset_actuator(spec, places[joint], joint)
+            else:
+                places[joint] = spec.add_actuator(name=joint)
+                controls.append(Control(joint=joint))
+            _drive(places[joint], joint)
+            if each.has_torque_enable:
+                _drive(spec.add_actuator(name=f"{joint}_torque_enable"), joint)
+                controls.append(Control(value=1.0))
+
+
+def _goal(actuator: mujoco.MjsActuator, number: int) -> Control:
+    """Return where the goal in keyframes comes from where a servo takes the place of an actuator."""
+    is_servo = actuator.plugin.active and actuator.plugin.plugin_name == PLUGIN_NAME
+    if is_servo or takes_goals(actuator):
+        return Control(origin=number, keeps_state=False)
+    return Control(joint=str(actuator.target))
+
+
+def _is_second(actuator: mujoco.MjsActuator, number: int, taken: Mapping[str, int]) -> bool:
+    return is_driver(actuator, taken) and taken[actuator.target] != number
+
+
+def _drive(actuator: mujoco.MjsActuator, joint: str) -> None:
+    """Let an actuator be one of a joint's servo."""
+    actuator.target, actuator.trntype = joint, mujoco.mjtTrn.mjTRN_JOINT
+    actuator.plugin.name = f"{joint}_servo"
+    actuator.plugin.plugin_name = PLUGIN_NAME
+    actuator.plugin.active = True

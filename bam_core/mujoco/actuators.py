@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actuators of a description: which drive a joint, how they are removed, how one becomes a servo's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+
+import mujoco
+
+JOINT_TRANSMISSIONS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+"""How an actuator acts on a joint itself."""
+
+_KEPT = ("name", "classname", "group", "info", "userdata", "id", "signature", "compiler")
+"""Attributes of an actuator that say nothing about what it does."""
+
+
+def is_driver(actuator: mujoco.MjsActuator, joints: Container[str]) -> bool:
+    """Return whether an actuator acts on one of these joints."""
+    return actuator.target in joints and int(actuator.trntype) in JOINT_TRANSMISSIONS
+
+
+def takes_goals(actuator: mujoco.MjsActuator) -> bool:
+    """Return whether an actuator's control is a position of its joint, as MuJoCo's `position` has it."""
+    gain = float(actuator.gainprm[0])
+    is_integrated = actuator.dyntype == mujoco.mjtDyn.mjDYN_INTEGRATOR  # then it is a speed
+    is_spring = gain != 0.0 and float(actuator.biasprm[1]) == -gain
+    return is_spring and not is_integrated and float(actuator.gear[0]) == 1.0
+
+
+def remove_actuators(spec: mujoco.MjSpec, is_removed: Callable[[int], bool]) -> None:
+    """Delete actuators by their numbers, with the sensors that measure them.
+
+    Args:
+        spec: the description.
+        is_removed: of an actuator's number.
+    """
+    removed = [each for number, each in enumerate(spec.actuators) if is_removed(number)]
+    names = {actuator.name for actuator in removed}
+    for sensor in list(spec.sensors):
+        if sensor.objtype == mujoco.mjtObj.mjOBJ_ACTUATOR and sensor.objname in names:
+            spec.delete(sensor)
+    for actuator in removed:
+        spec.delete(actuator)
+
+
+def remove_plugins(spec: mujoco.MjSpec, joints: Container[str]) -> None:
+    """Delete the plugin instances behind the actuators of these joints."""
+    names = {each.plugin.name for each in spec.actuators if is_driver(each, joints) and each.plugin.active}
+    for instance in list(spec.plugins):
+        if instance.name in names - {""}:
+            spec.delete(instance)
+
+
+def reset_actuator(spec: mujoco.MjSpec, actuator: mujoco.MjsActuator, name: str) -> None:
+    """Make an actuator one as if newly added, in its place and with another name; its sensors stay."""
+    for sensor in spec.sensors:
+        if sensor.objtype == mujoco.mjtObj.mjOBJ_ACTUATOR and sensor.objname == actuator.name:
+            sensor.objname = name
+    new = spec.add_actuator()
+    for attribute in dir(new):
+        value = getattr(new, attribute)
+        if not (attribute.startswith("_") or attribute in _KEPT or attribute == "plugin" or callable(value)):
+            setattr(actuator, attribute, value)
+    for attribute in ("name", "plugin_name", "active"):
+        setattr(actuator.plugin, attribute, getattr(new.plugin, attribute))
+    spec.delete(new)
+    actuator.name = name
