@@ -12,7 +12,6 @@ from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics, Constr
 from bam_core.whole_body.contact_check import Contradiction, check_contacts
 from bam_core.whole_body.contact_phases import Phase, phases, single_support
 from bam_core.whole_body.derivatives import (
-    BackwardDifference,
     CentralDifference,
     Motion,
     SavitzkyGolay,
@@ -39,7 +38,6 @@ from bam_core.whole_body.robot import WholeBody
 __all__ = [
     "JOINT_FRICTION_PARAMETERS",
     "SAVITZKY_GOLAY",
-    "BackwardDifference",
     "CentralDifference",
     "ConstrainedDynamics",
     "ConstrainedState",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One servo on the pendulum bench: the friction law M1-M6 and one step of the integrator "midpoint".
-// The same equations as bam_core/servo/friction.py, motor.py, firmware.py and simulation/reference.py, with a rigid
+// The same equations as bam_core/servo/friction.py, motor.py, firmware.py and test/core/reference_simulation.py, with a rigid
 // arm, a cold winding and no protection. test/core/site/test_explorer.py compares them in a browser.
 "use strict";
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from bam_core.arrays import Array
 from bam_core.plots.save import save_figure
 from bam_core.whole_body import (
-    BackwardDifference,
     CentralDifference,
     FrictionEstimate,
     Scheme,
@@ -21,6 +20,7 @@ from bam_core.whole_body import (
 )
 from bam_core.whole_body.contact_phases import AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN
 from papers.claim import Claim, Kind, claim
+from papers.egle.backward_difference import BackwardDifference
 from papers.egle.common import VERY_ACCURATE, Say, root_mean_square
 from papers.egle.gait import Support
 from papers.egle.humanoid import SOLES

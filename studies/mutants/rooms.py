@@ -126,11 +126,6 @@ ROOMS = {
         tests=("test/core/simulation",),
         compiled=_KERNEL_TIME,
     ),
-    "reference": Room(
-        group="law",
-        sources=("bam_core/simulation/reference.py",),
-        tests=("test/core/simulation",),
-    ),
     "engine": Room(
         group="law",
         sources=("bam_core/mujoco/native/servo_law.h",),

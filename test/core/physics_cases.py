@@ -14,7 +14,7 @@ from bam_core.servo.friction import Friction, friction_model
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.reference import ReferenceSimulation
+from test.core.reference_simulation import ReferenceSimulation
 
 BENCH = PendulumBench(mass=0.5, arm_mass=0.1, length=0.15)
 M6 = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of which one write is quick, for storage_trials.py: `python -m test.core.storage_file_cases CASE PLACE`."""
+"""Files of which one write is quick, for storage_trials: `-m test.core.storage_file_cases CASE PLACE`."""
 
 from __future__ import annotations
 

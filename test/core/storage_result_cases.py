@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `bam` writes of recordings, for storage_trials.py: `python -m test.core.storage_result_cases CASE PLACE`."""
+"""What `bam` writes of recordings, for storage_trials: `-m test.core.storage_result_cases CASE PLACE`."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def pages() -> dict[str, str]:
         " the blue one, with your parameters, covers it until you move one. What M1 to M6 are: [friction"
         " models](friction.md).\n",
         "The page computes everything itself, without a network. Its law equals the one in Python"
-        " (`bam_core/servo/friction.py`, `bam_core/simulation/reference.py`) to 12 digits; a test compares"
+        " (`bam_core/servo/friction.py`, `test/core/reference_simulation.py`) to 12 digits; a test compares"
         " them in a"
         " browser. Left out: effects of the bench, warming of the winding, overload protection.\n",
         "```{raw} html\n"

@@ -24,7 +24,7 @@ from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS
-from bam_core.simulation.synthetic import synthesize_open_loop
+from test.core.open_loop_cases import synthesize_open_loop
 from test.core.refusals import refused
 
 SERVO = replace(

@@ -18,7 +18,6 @@ from bam_core.servo.friction import Friction
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.protection import OverloadProtection
-from bam_core.simulation.reference import ReferenceSimulation
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
 from test.core.mujoco_cases import (
@@ -33,6 +32,7 @@ from test.core.mujoco_cases import (
     converged,
     distances,
 )
+from test.core.reference_simulation import ReferenceSimulation
 
 
 def test_a_bench_without_friction_keeps_its_amplitude() -> None:

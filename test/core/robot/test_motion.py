@@ -88,7 +88,9 @@ def test_goals_keep_within_ranges_and_around_the_start() -> None:
 
 def test_a_range_in_degrees_that_was_meant_in_radians_is_refused_with_its_width() -> None:
     with pytest.raises(OutOfRange, match=r"of joint '.*': is 0\.03 rad .*degrees") as caught:
-        joint_space(mujoco.MjSpec.from_string(LIMITED.replace('range="-1 0.5"', 'range="-0.02 0.01"')), JOINTS)
+        joint_space(
+            mujoco.MjSpec.from_string(LIMITED.replace('range="-1 0.5"', 'range="-0.02 0.01"')), JOINTS
+        )
     assert caught.value.value == pytest.approx(0.03)
 
 

@@ -14,9 +14,9 @@ from bam_core.errors import OutOfRange
 from bam_core.servo.arm_link import DAMPING_RATIO, ArmLink
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import Friction
-from bam_core.simulation.reference import PendulumState, ReferenceSimulation
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from test.core.physics_cases import BENCH, run, servo
+from test.core.reference_simulation import PendulumState, ReferenceSimulation
 
 ARMATURE = 0.005
 

@@ -19,10 +19,10 @@ from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.reference import PendulumState, ReferenceSimulation
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
 from test.core.physics_cases import law, reference_positions, run
+from test.core.reference_simulation import PendulumState, ReferenceSimulation
 
 EROB = load_servo("erob80_100")
 LOAD = PendulumBench(mass=8.2, arm_mass=1.0, length=0.5)

@@ -22,10 +22,10 @@ from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.reference import ReferenceSimulation
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
 from test.core.physics_cases import random_run, servo
+from test.core.reference_simulation import ReferenceSimulation
 from test.core.refusals import refused
 from test.run_bag import RUN, RunBag
 

@@ -12,9 +12,9 @@ from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.friction import FRICTION_MODELS, FRICTION_PARAMETERS, Friction
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.reference import INTEGRATORS
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from test.core.physics_cases import BENCH, law, random_run, reference_positions, run, servo
+from test.core.reference_simulation import INTEGRATORS
 
 # Below this, exp(-v^α) magnifies the rounding of a velocity near zero beyond any tolerance:
 # 1e-17^0.25 is 6e-5.

@@ -20,7 +20,7 @@ from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import OPEN_LOOP_HORIZON, PARAMETERS, Rollout, parameter_vector
-from bam_core.simulation.synthetic import synthesize_open_loop
+from test.core.open_loop_cases import synthesize_open_loop
 from test.core.physics_cases import law, random_run, reference_positions, servo
 from test.core.refusals import refused
 

@@ -10,8 +10,8 @@ from bam_core.servo.friction import Friction
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.reference import PendulumState, ReferenceSimulation
 from test.core.physics_cases import BENCH, law
+from test.core.reference_simulation import PendulumState, ReferenceSimulation
 
 
 def simulation(integrator="midpoint", friction=None, bench=BENCH, armature=0.0):

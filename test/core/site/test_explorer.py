@@ -14,8 +14,8 @@ import pytest
 from bam_core.servo.friction import FRICTION_PARAMETERS, QUADRATIC_RULES, Friction
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.reference import PendulumState, ReferenceSimulation
 from test.core.browser import Page, chromium
+from test.core.reference_simulation import PendulumState, ReferenceSimulation
 from test.documented import ROOT
 
 from site_pages import explorer  # isort: skip

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from bam_core.errors import BadData, OutOfRange, UnknownName
 from bam_core.whole_body import (
-    BackwardDifference,
     CentralDifference,
     JointLog,
     SavitzkyGolay,
@@ -44,12 +43,10 @@ def test_a_slow_sine_keeps_its_derivatives(scheme: Scheme, frequency: float, pha
     np.testing.assert_allclose(motion.acceleration[inner, 0], acceleration[inner], atol=4e-4 * rate**2)
 
 
-def test_differences_are_equations_6_2_and_6_3() -> None:
+def test_central_differences_are_equation_6_2() -> None:
     values = np.array([0.0, 1.0, 4.0, 9.0, 16.0, 25.0, 36.0])
     assert CentralDifference().first(values, 1.0)[3] == (16.0 - 4.0) / 2.0
-    assert BackwardDifference().first(values, 1.0)[3] == 9.0 - 4.0
     assert CentralDifference().second(values, 1.0)[3] == 2.0
-    assert BackwardDifference().second(values, 1.0)[3] == 2.0
 
 
 @pytest.mark.parametrize("window", [5, 9, 31])
@@ -68,33 +65,13 @@ def test_savitzky_golay_knows_polynomials_of_its_order(window: int, coefficients
         np.testing.assert_allclose(found[inner], exact[inner], atol=1e-6)
 
 
-def test_backward_differences_are_late_and_compensation_mends_it() -> None:
-    rate = 20.0
-    true = -(rate**2) * np.sin(rate * TIME)
-    plain = differentiate(log(np.sin(rate * TIME)), BackwardDifference())
-    mended = differentiate(log(np.sin(rate * TIME)), BackwardDifference(compensated=True))
-    part = slice(10, None)
-    one_late = np.roll(true, 1)
-    assert np.abs(plain.acceleration[part, 0] - true[part]).max() > 0.9 * rate**3 * DT
-    np.testing.assert_allclose(plain.acceleration[part, 0], one_late[part], atol=0.02)
-    np.testing.assert_allclose(mended.acceleration[part, 0], one_late[part], atol=0.02)
-    # ... and then velocities, positions and torques are late alike
-    np.testing.assert_allclose(
-        mended.velocity[part, 0], np.roll(rate * np.cos(rate * TIME), 1)[part], atol=2e-3
-    )
-    np.testing.assert_allclose(mended.position[part, 0], np.roll(np.sin(rate * TIME), 1)[part], atol=1e-12)
-    np.testing.assert_allclose(
-        mended.effort[part, 0], np.roll(np.cos(np.sin(rate * TIME)), 1)[part], atol=1e-12
-    )
-
-
 @pytest.mark.parametrize("scheme", SMOOTH, ids=repr)
 def test_smooth_schemes_add_no_phase(scheme: Scheme) -> None:
     kernel = scheme.kernel(2, DT)
     np.testing.assert_allclose(kernel, kernel[::-1], atol=2e-6 * np.abs(kernel).max())
 
 
-@pytest.mark.parametrize("scheme", [CentralDifference(), BackwardDifference(), SavitzkyGolay(9)], ids=repr)
+@pytest.mark.parametrize("scheme", [CentralDifference(), SavitzkyGolay(9)], ids=repr)
 @given(seed=st.integers(0, 100))
 @settings(max_examples=5, deadline=None)
 def test_a_kernel_says_how_much_noise_passes(scheme: Scheme, seed: int) -> None:
