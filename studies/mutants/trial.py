@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bam_core.errors import Unavailable
 from studies.mutants.python_mutations import Mutation
 from studies.mutants.record import NOT_BUILT, NOTICED, SURVIVED, UNFINISHED, Outcome, Record
 from studies.mutants.rooms import Room, stages_of
@@ -38,6 +39,7 @@ class _Bug:
     mutation: Mutation
     stages: list[list[str]]
     seconds: float = 0.0
+    tested: bool = False  # by tests that pass without it
 
 
 class Trial:
@@ -61,6 +63,7 @@ class Trial:
             libraries: see `Tree`.
             least: what the limit of a processor's time leaves besides that of the tests, s: for loading.
         """
+        place = place.resolve()  # tests run in the copy
         self._least = least
         self._record = Record(place / "record.jsonl")
         self._times_path = place / "times.json"
@@ -78,6 +81,9 @@ class Trial:
 
         Bugs that some tests have met, but not all, when the time ends are UNFINISHED; those that none has met
         have no outcome.
+
+        Raises:
+            Unavailable: all tests of a bug fail without it.
         """
         path = self._tree.path
         bugs = []
@@ -99,6 +105,12 @@ class Trial:
                         ]
                     result, by = self._tried(bug, level)
                     if result != SURVIVED or level + 1 == len(bug.stages):
+                        if result == SURVIVED and not bug.tested:
+                            raise Unavailable(
+                                f"tests of {bug.mutation.path}",
+                                "all fail without a bug",
+                                advice="run them, and mend them first",
+                            )
                         found[bug.mutation.key] = self._done(bug, result, by)
                         left.remove(bug)
         finally:
@@ -136,6 +148,7 @@ class Trial:
                 run = self._tree.run(files, processor=limit, wall=_WALL * limit)
             bug.seconds += run.processor
             if run.passed:
+                bug.tested = True
                 self._keep_times(files, run)
                 break
             # Whatever noticed it has to pass without the bug, and its limit to be of that.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bam_core.errors import Unavailable
 from studies.mutants.python_mutations import python_mutations
 from studies.mutants.record import NOTICED, SURVIVED, UNFINISHED, Outcome, Record, share_table, survivors
 from studies.mutants.rooms import ROOMS, Room
@@ -66,6 +67,15 @@ def test_bugs_are_noticed_by_tests_that_fail_or_hang_and_others_survive(
         FAILS: (NOTICED, "test/test_law.py::test_law"),
         HANGS: (NOTICED, "limit of processor time"),
     }
+
+
+def test_a_bug_whose_tests_all_fail_without_it_is_no_survivor(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "test" / "test_law.py").write_text("def test_law():\n    assert False\n")
+    monkeypatch.chdir(project.parent)
+    with pytest.raises(Unavailable, match=r"tests of room/law\.py: all fail without a bug"):
+        outcomes(project.relative_to(project.parent), monkeypatch, FAILS)
 
 
 def test_what_is_known_is_not_tried_again_until_its_tests_change(
