@@ -38,7 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output", required=True, metavar="DIR", help="directory for the bags; runs complete in it are kept"
     )
     parser.add_argument(
-        "--driver", default="dynamixel", metavar="NAME", help="driver node (default: %(default)s)"
+        "--driver",
+        default="dynamixel",
+        metavar="NAME",
+        help="driver node, as in left/dynamixel; its topics are in the same namespace (default: %(default)s)",
     )
     parser.add_argument(
         "--yes", action="store_true", help="take every load as mounted, and a robot's surroundings as clear"

@@ -55,6 +55,14 @@ def add_robot_recording(parser: argparse.ArgumentParser) -> None:
         help="torque goes off where a joint is further from its goal (default: %(default)g)",
     )
     group.add_argument(
+        "--state-timeout",
+        type=float,
+        default=0.3,
+        metavar="SECONDS",
+        help="torque goes off where a joint's newest state is older: it moves unobserved for so long, "
+        "at 1 rad/s nearly as far as --error (default: %(default)g)",
+    )
+    group.add_argument(
         "--clearance",
         type=float,
         default=0.01,
@@ -83,7 +91,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.motion:
         raise Missing("--motion", "the file to play, such as one of 'bam design --robot'")
     motion = read_motion(arguments.motion)
-    limits = PlaybackLimits(approach_speed=arguments.approach_speed, error=arguments.error)
+    limits = PlaybackLimits(
+        approach_speed=arguments.approach_speed,
+        error=arguments.error,
+        state_timeout=arguments.state_timeout,
+    )
     spec = load_robot(arguments.robot)
     require_reachable(motion, spec)
     servos = servos_by_joint(spec, servo_words(arguments.servos)) if arguments.servos else {}

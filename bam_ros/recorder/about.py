@@ -17,7 +17,8 @@ ABOUT = NodeAbout(
         NodeParameter(
             name="driver",
             default="dynamixel",
-            description="name of the driver node that moves the servo",
+            description="name of the driver node that moves the servo; in NAMESPACE/NAME, its topics are in"
+            " that namespace",
         ),
         NodeParameter(
             name="virtual_bench",

@@ -18,12 +18,13 @@ class BenchLink(ServoLink[ArmGoal]):
     Args:
         node: whose names, clock and context are used.
         joint: the servo that is commanded.
+        namespace: of the driver, in that of the node; empty: the same.
     """
 
-    def __init__(self, node: Node, joint: str) -> None:
+    def __init__(self, node: Node, joint: str, namespace: str = "") -> None:
         self.joint = joint
         self._command = ServoCommands(name=[joint], torque_enable=[False], position=[0.0])
-        super().__init__(node)
+        super().__init__(node, namespace)
         self._runs = self.node.create_publisher(BenchRun, self.topics.run, LATCHED_QOS)
 
     @property

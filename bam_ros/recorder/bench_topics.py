@@ -24,6 +24,12 @@ LATCHED_QOS = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
 
+
+def namespace_of(driver: str) -> str:
+    """Return where the topics of a driver node are: what is before the last slash of its name."""
+    return driver.rpartition("/")[0]
+
+
 _FOREVER = {"sec": 9223372036, "nsec": 854775807}
 
 
@@ -56,7 +62,7 @@ class BenchTopics:
             joints=node.resolve_topic_name(f"{prefix}joint_states"),
             commands=node.resolve_topic_name(f"{prefix}servo_commands"),
             configuration=node.resolve_topic_name(f"{prefix}servo_configuration"),
-            run=node.resolve_topic_name("bench_run"),
+            run=node.resolve_topic_name(f"{prefix}bench_run"),
             diagnostics=node.resolve_topic_name("/diagnostics"),
         )
 

@@ -110,14 +110,14 @@ def rivals_of(link: ServoLink[Any]) -> Conflict | None:
     for topic in (link.topics.states, link.topics.commands):
         senders = link.node.get_publishers_info_by_topic(topic)
         if len(senders) > 1:
-            names = sorted(
-                f"{sender.node_namespace.rstrip('/')}/{sender.node_name}"
-                for sender in senders
-                if sender.node_name != link.node.get_name()
-            )
+            names = [f"{each.node_namespace.rstrip('/')}/{each.node_name}" for each in senders]
+            own = f"{link.node.get_namespace().rstrip('/')}/{link.node.get_name()}"
+            if own in names:  # once: another recorder may have a node of the same name
+                names.remove(own)
+                names.append(f"{own} (this one)")
             return Conflict(
                 topic,
-                f"{len(senders)} nodes publish it: {', '.join(names)}",
+                f"{len(senders)} nodes publish it: {', '.join(sorted(names))}",
                 expected="one",
                 advice="stop the others and record again",
             )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 
 import numpy as np
@@ -29,8 +29,6 @@ REST_TIME = 1.0
 """How long the robot rests at the motion's start, and where it ends, s: longer than it swings."""
 SHORTEST_MOVE = 0.5
 """Even the shortest way takes this long, s."""
-STALE = 0.3
-"""s; a joint whose newest state is older is lost: goals would go on without anybody watching it."""
 _PAST = 500  # goals; half a second of a fast driver
 _LONGEST_STEP = 0.05  # s; after a stall a motion goes on where it was instead of leaping
 
@@ -43,14 +41,17 @@ class PlaybackLimits:
         approach_speed: fastest joint on the way to the motion's start and back, rad/s.
         error: largest distance of a joint from its goal, rad.
         hold: s that a robot holds when it is asked to stop, before it is released.
+        state_timeout: largest age of a joint's newest state, s. A joint moves unobserved for so long:
+            at 1 rad/s in 0.3 s nearly as far as `error`.
     """
 
     approach_speed: float = 0.3
     error: float = 0.35
     hold: float = 60.0
+    state_timeout: float = 0.3
 
     def __post_init__(self) -> None:
-        require_positive("playback", approach_speed=self.approach_speed, error=self.error, hold=self.hold)
+        require_positive("playback", **asdict(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,12 +207,12 @@ class RobotPlayback:
 
     def _require_fresh(self, now: float, readings: list[JointReading]) -> None:
         for joint, each in zip(self._motion.joints, readings, strict=True):
-            if now - each.time > STALE and self.torque_wanted:
+            if now - each.time > self._limits.state_timeout and self.torque_wanted:
                 raise Unavailable(
                     f"joint '{joint}'",
                     f"no state of it for {now - each.time:.2f} s",
-                    expected=f"one every {STALE:g} s at least",
-                    advice="look at its driver's log and /diagnostics",
+                    expected=f"one every {self._limits.state_timeout:g} s at least",
+                    advice="look at its driver's log and /diagnostics, or raise --state-timeout",
                 )
             if not math.isfinite(each.position):
                 raise OutOfRange(

@@ -14,9 +14,10 @@ from bam_bench.msg import ServoStates
 from rclpy.node import Node
 from rclpy.time import Time
 
-from bam_core.errors import BadData, BamError
+from bam_core.errors import BadData, BamError, Conflict
 from bam_core.robot.motion import RobotMotion
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
+from bam_ros.recorder.bench_topics import namespace_of
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
 from bam_ros.recorder.errors import RecordingStopped
 from bam_ros.recorder.joint_reading import JointReading
@@ -54,13 +55,17 @@ class RobotLinks:
         node: that they belong to; its executor must spin in another thread.
         drivers: names of the driver nodes; what is before the last slash is their topics' namespace.
         joints: of the motion.
+
+    Raises:
+        Conflict: two drivers are in one namespace, where their topics are the same.
     """
 
     def __init__(self, node: Node, drivers: Sequence[str], joints: Sequence[str]) -> None:
+        _require_own_namespaces(drivers)
         self.clients = [DriverClient(node, name) for name in drivers]
         self._stack = ExitStack()
         self.links = [
-            self._stack.enter_context(RobotLink(node, joints, name.rpartition("/")[0])) for name in drivers
+            self._stack.enter_context(RobotLink(node, joints, namespace_of(name))) for name in drivers
         ]
 
     def __enter__(self) -> RobotLinks:
@@ -89,6 +94,21 @@ class RobotLinks:
         return next(filter(None, problems), "")
 
 
+def _require_own_namespaces(drivers: Sequence[str]) -> None:
+    """Raise Conflict where two drivers publish the same topics."""
+    places: dict[str, list[str]] = {}
+    for name in drivers:
+        places.setdefault(namespace_of(name), []).append(name)
+    for place, names in places.items():
+        if len(names) > 1:
+            raise Conflict(
+                f"drivers {', '.join(names)}",
+                f"share the topics of the namespace '{place or '/'}'",
+                expected="a namespace for each driver, as in left/dynamixel,right/dynamixel",
+                advice="start them with -r __ns:=/NAME",
+            )
+
+
 class RobotRecorder:
     """One motion; `record` plays it.
 
@@ -109,6 +129,7 @@ class RobotRecorder:
         self._links = links
         self._gains_problem = gains_problem
         self._playback = RobotPlayback(motion, limits)
+        self._silence = max(SILENCE, limits.state_timeout)
         self._playback.may_start = False
         self._epoch = links[0].now()
         self._now = 0.0
@@ -265,7 +286,7 @@ class RobotRecorder:
             while not event.wait(TICK_PERIOD):
                 self._raise_failure()
                 for link in self._links:
-                    link.require_heard(SILENCE)
+                    link.require_heard(self._silence)
                 if self._writer is not None:
                     self._writer.check()
                 tick()

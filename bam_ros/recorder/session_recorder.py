@@ -13,7 +13,7 @@ from rclpy.node import Node
 from bam_core.errors import BadData
 from bam_ros.recorder import bag_shelf, readiness
 from bam_ros.recorder.bench_link import BenchLink
-from bam_ros.recorder.bench_topics import BenchTopics
+from bam_ros.recorder.bench_topics import BenchTopics, namespace_of
 from bam_ros.recorder.driver_client import DriverClient
 from bam_ros.recorder.readiness import wait_for_bench
 from bam_ros.recorder.run import RunRecorder, RunReport
@@ -88,7 +88,7 @@ class SessionRecorder:
 
     Args:
         node: that the recorder belongs to.
-        driver: name of the driver node.
+        driver: name of the driver node; what is before its last slash is the namespace of its topics.
         virtual_bench: name of a virtual bench that mounts the loads instead of an operator; may be empty.
         starts_with_driver: whether the driver may still be starting, as it may with a virtual bench.
     """
@@ -104,6 +104,7 @@ class SessionRecorder:
         self._node = node
         self._starts_with_driver = starts_with_driver or bool(virtual_bench)
         self._driver = DriverClient(node, driver, virtual_bench)
+        self._topics = BenchTopics.of(node, namespace_of(driver))
         self.reset()
 
     @property
@@ -123,7 +124,7 @@ class SessionRecorder:
             RecordingStopped: the operator ended it; what is recorded stays.
         """
         plan = session.runs()
-        shelf = bag_shelf.inspect(output, session, BenchTopics.of(self._node).run)
+        shelf = bag_shelf.inspect(output, session, self._topics.run)
         bags = {run.name: output / run.name for run in plan if run.name in shelf.complete}
         self._report = SessionReport(recorded=0, resumed=len(bags), dropped=0, bags=_ordered(plan, bags))
         if shelf.complete:
@@ -133,7 +134,7 @@ class SessionRecorder:
         left = [run for run in plan if run.name not in bags]
         if not left:
             return self._report
-        with BenchLink(self._node, session.joint) as link:
+        with BenchLink(self._node, session.joint, namespace_of(self._driver.driver)) as link:
             hung: int | None = None
             patience = readiness.STARTUP if self._starts_with_driver else readiness.DISCOVERY
             for run in left:

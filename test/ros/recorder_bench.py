@@ -94,10 +94,11 @@ class Bench:
     Driver and recorder are on a time of their own: no machine is too slow for them.
 
     Args:
+        namespace: of the driver.
         setup: of the bus, as for `TimedBus`.
     """
 
-    def __init__(self, **setup: Any) -> None:
+    def __init__(self, *, namespace: str = "", **setup: Any) -> None:
         self.context = Context()
         self.context.init()
         self._patch = pytest.MonkeyPatch()
@@ -105,7 +106,7 @@ class Bench:
         self.bus = TimedBus(self.clock, **setup)
         # As no servo jumps: after a pause of the machine, goals do, and such readings would be thrown out.
         self.bus.farthest = _FARTHEST
-        self.driver = FakeDriver(self.bus, **self.parameters(command_timeout=PATIENCE))
+        self.driver = FakeDriver(self.bus, namespace=namespace, **self.parameters(command_timeout=PATIENCE))
         self.node = Node("test_recorder", context=self.context)
         self._threads: list[SpinningThread] = []
         self.spin(self.driver, SingleThreadedExecutor(context=self.context))  # as the driver's own main does

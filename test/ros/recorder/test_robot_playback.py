@@ -158,6 +158,25 @@ def test_a_joint_without_states_is_an_error_while_torque_is_on() -> None:
         play(RobotPlayback(motion(), PlaybackLimits()), robot, silence)
 
 
+@pytest.mark.parametrize(("timeout", "passes"), [(0.3, False), (0.5, True)])
+def test_a_gap_in_the_states_of_a_joint_is_an_error_beyond_the_limit(timeout: float, passes: bool) -> None:
+    robot = Robot()
+    began: list[float] = []
+
+    def gap(now: float, playback: RobotPlayback) -> None:
+        if playback.stage is Stage.REST:
+            began.append(now)
+            (robot.silent.add if now - began[0] < 0.35 else robot.silent.discard)("shoulder")
+
+    limits = PlaybackLimits(state_timeout=timeout)
+    if passes:
+        assert play(RobotPlayback(motion(), limits), robot, gap)[-1][1] is Stage.DONE
+    else:
+        with pytest.raises(Unavailable) as caught:
+            play(RobotPlayback(motion(), limits), robot, gap)
+        assert caught.value.thing == "joint 'shoulder'"
+
+
 def test_a_servo_that_does_not_obey_torque_is_an_error() -> None:
     class Deaf(Robot):
         def follow(self, goal: RobotGoal) -> None:

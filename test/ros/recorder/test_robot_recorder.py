@@ -201,3 +201,9 @@ def test_a_driver_that_is_not_there_is_told(bench: Bench, monkeypatch: pytest.Mo
     links = RobotLinks(bench.node, ["left/driver"], JOINTS)
     with links as robot, pytest.raises(Unavailable, match="left/servo_states"):
         wait_for_robot(robot.links, robot.clients, nothing)
+
+
+def test_two_drivers_in_one_namespace_are_refused(bench: Bench) -> None:
+    with pytest.raises(Conflict) as caught:
+        RobotLinks(bench.node, ["left/driver", "hand/driver", "left/gripper"], JOINTS)
+    assert caught.value.thing == "drivers left/driver, left/gripper"

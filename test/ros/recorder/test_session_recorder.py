@@ -16,6 +16,7 @@ import pytest
 import yaml
 from bam_bench.msg import ServoCommands, ServoStates
 from bam_bench.srv import SetGains
+from rclpy.node import Node
 from rosbags.highlevel import AnyReader
 
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName
@@ -393,3 +394,38 @@ def test_two_servos_share_a_bus(ros_domain: int, tmp_path: Path, monkeypatch: py
 def test_nothing_is_left_running(bench: Bench, tmp_path: Path) -> None:
     record(bench, tmp_path, scripts=("sin_sin",))
     assert not {"bench link", "bag writer"} & {thread.name for thread in threading.enumerate()}
+
+
+def test_a_driver_in_a_namespace_is_recorded_from_its_topics_there(
+    ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hurry(monkeypatch)
+    bench = Bench(namespace="left")
+    try:
+        recorder = SessionRecorder(bench.node, driver="left/driver")
+        report = recorder.record(short_session(scripts=("sin_sin",)), tmp_path, Operator())
+        assert (report.recorded, report.dropped) == (1, 0)
+        with AnyReader([report.bags[0]]) as reader:
+            topics = {connection.topic for connection in reader.connections if connection.msgcount}
+        assert {"/left/bench_run", "/left/servo_states", "/left/servo_commands"} <= topics
+        assert load_recordings(report.bags)[0].kp == 8.0
+        again = SessionRecorder(bench.node, driver="/left/driver")
+        report = again.record(short_session(scripts=("sin_sin",)), tmp_path, Operator())
+        assert (report.recorded, report.resumed) == (0, 1)
+    finally:
+        bench.close()
+
+
+def test_another_recorder_of_the_same_name_is_named(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bam_ros.recorder.readiness.STALE", 1.0)
+    other = Node("test_recorder_link", context=bench.context)
+    try:
+        other.create_publisher(ServoCommands, "servo_commands", 1)
+        with pytest.raises(Conflict) as caught:
+            record(bench, tmp_path)
+    finally:
+        other.destroy_node()
+    assert caught.value.thing == "/servo_commands"
+    assert caught.value.problem.count("/test_recorder_link") == 2
