@@ -27,7 +27,7 @@ from test.ros.ros_helpers import PATIENCE
 pytestmark = pytest.mark.ros
 
 JOINTS = ("shoulder", "elbow", "wrist")
-FAST = PlaybackLimits(approach_speed=10.0, error=3.0)  # whatever the machine does
+FAST = PlaybackLimits(approach_speed=10.0, error=3.0, state_timeout=PATIENCE)  # whatever the machine does
 
 
 def motion(joints: tuple[str, ...] = JOINTS, size: float = 0.3) -> RobotMotion:
@@ -41,7 +41,6 @@ def motion(joints: tuple[str, ...] = JOINTS, size: float = 0.3) -> RobotMotion:
 def bench(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     for name in ("recorder.robot_recorder.SILENCE", "recorder.robot_ready.SILENCE"):
         monkeypatch.setattr(f"bam_ros.{name}", PATIENCE)
-    monkeypatch.setattr("bam_ros.recorder.robot_playback.STALE", PATIENCE)
     monkeypatch.setattr("bam_ros.recorder.robot_playback.REST_TIME", 0.1)
     monkeypatch.setattr("bam_ros.recorder.robot_playback.TORQUE_TIMEOUT", PATIENCE)
     monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", PATIENCE)
