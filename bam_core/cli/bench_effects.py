@@ -17,14 +17,14 @@ NONE = "none"
 log = logging.getLogger(__name__)
 
 
-def add_bench_effects(parser: argparse._ActionsContainer) -> None:
-    """Declare ``--bench-effects``."""
+def add_bench_effects(parser: argparse._ActionsContainer, more: str = "") -> None:
+    """Declare ``--bench-effects``; `more` is what else happens without it."""
     parser.add_argument(
         "--bench-effects",
         metavar="FILE|NAME|none",
         help="zero offset, delay and arm of the bench that recorded: a file that 'bam identify' wrote into "
         "bench_effects/, or a servo for the bench on which it was identified (default: that of the servo "
-        "where it is given as a file; none for a name from 'bam servos')",
+        "where it is given as a file; none for a name from 'bam servos'" + more + ")",
     )
 
 

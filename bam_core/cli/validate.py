@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_logs(parser)
     add_params(parser, "; required without --robot")
-    add_bench_effects(parser)
+    add_bench_effects(parser, "; beside it, zero offset and delay fitted to the logs")
     add_set(parser)
     parser.add_argument("--json", metavar="FILE", help="write the errors [rad] to this file")
     parser.add_argument(
@@ -86,7 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.recordings.discovery import unique_names
     from bam_core.servo.model import load_servo
     from bam_core.simulation.rollout import OPEN_LOOP_HORIZON
-    from bam_core.validation.validation import LEAST_DRAWS, validate
+    from bam_core.text.bench_fit_words import bench_fit_words
+    from bam_core.validation.bench_fit import fit_bench
+    from bam_core.validation.validation import LEAST_DRAWS, errors_of, validate
 
     dt = arguments.dt
     if dt is not None and not _FINEST_DT <= dt <= _COARSEST_DT:
@@ -114,13 +116,17 @@ def run(arguments: argparse.Namespace) -> int:
             "runs in open loop: errors and bands are over pieces of %g s that restart from measured states",
             OPEN_LOOP_HORIZON,
         )
-    result = {}
+    result, fitted = {}, {}
     for name, path in zip(names, paths, strict=True):
         prediction = _prediction(path) if arguments.draws else None
+        bench = bench_effects_for(arguments.bench_effects, path, recordings)
+        if arguments.bench_effects is None:
+            fit = fit_bench(servos[name], recordings, bench, dt=dt)
+            fitted[name] = fit, errors_of(servos[name], recordings, fit.bench_effects, dt)
         result[name] = validate(
             servos[name],
             recordings,
-            bench_effects_for(arguments.bench_effects, path, recordings),
+            bench,
             dt=dt,
             prediction=prediction,
             draws=arguments.draws if prediction is not None else 0,
@@ -132,8 +138,15 @@ def run(arguments: argparse.Namespace) -> int:
             "position_update_period": {each.name: each.position_update_period for each in recordings},
         }
         content = {name: found.summary() | readings for name, found in result.items()}
+        for name, (fit, errors) in fitted.items():
+            content[name]["bench_fitted"] = fit.summary() | errors.summary()
         write_text(arguments.json, json.dumps(content, indent=2) + "\n")
-    print(_table(result))
+    columns = result | {f"{name}, bench fitted": errors for name, (_, errors) in fitted.items()}
+    print(_table(columns))
+    for name, (fit, errors) in fitted.items():
+        bench, error = fit.bench_effects, result[name].mae
+        values = {"recordings": fit.recordings, "error": error, "fitted": errors.mae}
+        print(bench_fit_words(name, bench.zero_offset, bench.command_delay, **values))
     return 0
 
 

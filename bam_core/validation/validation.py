@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -109,6 +109,13 @@ def validate(
     for line in other_servos(servo, recordings):
         log.warning(line)
     band = _calibration(servo, recordings, bench, prediction, draws, seed, dt) if draws else None
+    return replace(errors_of(servo, recordings, bench, dt), band=band)
+
+
+def errors_of(
+    servo: ServoModel, recordings: Sequence[Recording], bench: BenchEffects, dt: float | None = None
+) -> Validation:
+    """Return the errors of a servo on recordings, as `validate` does without checks and draws."""
     if servo.gear is not None and (warning := ill_posed(servo, (each.bench for each in recordings), bench)):
         log.warning(warning)
     errors, short, longer = (
@@ -118,7 +125,6 @@ def validate(
         per_log={recording.name: error for recording, error in zip(recordings, errors, strict=True)},
         mae_short=fmean(short),
         mae_longer=fmean(longer),
-        band=band,
     )
 
 

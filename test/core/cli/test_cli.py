@@ -305,7 +305,7 @@ def test_validate_tells_short_horizons_and_bands_per_model(
 
     plain = result()
     of_readings = ["dropped_samples", "position_update_period"]
-    assert list(plain) == ["mae", "per_log", "mae_short", "mae_short_1s", *of_readings]
+    assert list(plain) == ["mae", "per_log", "mae_short", "mae_short_1s", *of_readings, "bench_fitted"]
     assert [list(plain[name]) for name in of_readings] == 2 * [list(plain["per_log"])]
     assert plain["mae_short"] > 0.0
     drawn = result("--draws", "40")
