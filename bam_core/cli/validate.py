@@ -145,8 +145,8 @@ def run(arguments: argparse.Namespace) -> int:
     print(_table(columns))
     for name, (fit, errors) in fitted.items():
         bench, error = fit.bench_effects, result[name].mae
-        values = {"recordings": fit.recordings, "error": error, "fitted": errors.mae}
-        print(bench_fit_words(name, bench.zero_offset, bench.command_delay, **values))
+        offset, delay = bench.zero_offset, bench.command_delay
+        print(bench_fit_words(name, offset, delay, recordings=fit.recordings, error=error, fitted=errors.mae))
     return 0
 
 

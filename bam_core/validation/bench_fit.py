@@ -18,7 +18,7 @@ from bam_core.arrays import Array
 from bam_core.gears.rollout import GearRollout, gear_vector
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, LEAST_DELAY, BenchEffects
-from bam_core.servo.model import ServoLike, load_servo
+from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
 _MOST_RECORDINGS = 50  # two values need no more; every so manieth of those given is used
@@ -100,15 +100,16 @@ def _errors_at(
     servo: ServoLike, recordings: Sequence[Recording], bench_effects: BenchEffects, dt: float | None
 ) -> Callable[[Array], Array]:
     """Return what gives the mean error, rad, at points (points, 2) of zero offset and command delay."""
-    servo = load_servo(servo)
+    model = load_servo(servo)
     rollout: Rollout | GearRollout
-    if servo.gear is None:
-        rollout, vector = Rollout.for_servo(recordings, servo, dt=dt), parameter_vector
+    vector: Callable[[ServoModel, BenchEffects], Array]
+    if model.gear is None:
+        rollout, vector = Rollout.for_servo(recordings, model, dt=dt), parameter_vector
     else:
-        rollout, vector = GearRollout(recordings, firmware=servo.firmware, dt=dt), gear_vector
+        rollout, vector = GearRollout(recordings, firmware=model.firmware, dt=dt), gear_vector
 
     def errors(points: Array) -> Array:
-        candidates = np.stack([vector(servo, _effects(bench_effects, point)) for point in points])
+        candidates = np.stack([vector(model, _effects(bench_effects, point)) for point in points])
         return np.asarray(rollout.errors(candidates).mean(axis=1))
 
     return errors

@@ -319,7 +319,7 @@ def test_validate_tells_short_horizons_and_bands_per_model(
     others = json.loads(out.read_text())
     assert others["mine"] == drawn
     assert "band_90_width" not in others["mx64"]
-    assert re.search(r"samples in it \[%\] +[0-9.]+ +-\n", capsys.readouterr().out)
+    assert re.search(r"samples in it \[%\] +[0-9.]+ +- +- +-\n", capsys.readouterr().out)
     assert caplog.text.count("mx64: no 90 % band") == 1
     assert main([*words, "--draws", "3"]) == 2
     assert "--draws: is 3" in capsys.readouterr().err
