@@ -34,6 +34,9 @@ _SPEED: _Units = MappingProxyType(
         "s/60°": (math.pi / 3.0, -1),
     }
 )
+_VOLTAGE: _Units = MappingProxyType({"V": (1.0, 1), "mV": (1e-3, 1)})
+_CURRENT: _Units = MappingProxyType({"A": (1.0, 1), "mA": (1e-3, 1)})
+_TIME: _Units = MappingProxyType({"s": (1.0, 1), "ms": (1e-3, 1)})
 _NUMBER = re.compile(r"\s*([-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*(.*)")
 
 
@@ -76,9 +79,9 @@ class Question(NamedTuple):
 
 
 SHEET = (
-    Question("voltage", "supply of the following values [V]"),
+    Question("voltage", "supply of the following values [V]", _VOLTAGE),
     Question("stall-torque", "stall torque, such as '50 kg.cm' or '4.9' [N·m]", _TORQUE),
-    Question("stall-current", "stall current [A]"),
+    Question("stall-current", "stall current [A]", _CURRENT),
     Question("no-load-speed", "speed without load, such as '75 rpm' or '0.133 s/60deg' [rad/s]", _SPEED),
 )
 """Fields of `DataSheet`."""
@@ -86,7 +89,7 @@ SHEET = (
 CONTROLLER = (
     Question("counts-per-turn", "encoder counts per turn of the output shaft", default="4096"),
     Question("factory-kp", "position gain kp that it comes with", default="32"),
-    Question("period", "period of its position controller [s]", default="0.001"),
+    Question("period", "period of its position controller [s]", _TIME, default="0.001"),
 )
 LAWS: Mapping[str, tuple[Question, ...]] = MappingProxyType(
     {
@@ -99,7 +102,7 @@ LAWS: Mapping[str, tuple[Question, ...]] = MappingProxyType(
             Question("duty-limit", "largest duty, 1 is the whole supply", default="1"),
         ),
         "current": (
-            Question("current-limit", "largest current [A]"),
+            Question("current-limit", "largest current [A]", _CURRENT),
             Question("damping", "damping [A·s/rad per root of kp]"),
         ),
     }
@@ -203,7 +206,12 @@ def _answer(question: Question, arguments: argparse.Namespace) -> float | None:
 def _typed(question: Question) -> float | None:
     hint = f" ({question.default})" if question.default else ""
     while True:
-        text = input(f"{question.words}{hint}: ").strip() or question.default
+        try:
+            text = input(f"{question.words}{hint}: ").strip() or question.default
+        except EOFError:
+            raise Missing(
+                f"answer to --{question.option}", question.words, advice="answer, or give the option"
+            ) from None
         if text == "":
             return None
         try:

@@ -9,7 +9,7 @@ from bam_core.cli import new_servo
 from bam_core.errors import Conflict
 from bam_core.text.table import format_table
 
-EXAMPLE = "bam servos xl330 > my_servo.yaml"
+EXAMPLE = "bam servos new my_servo.yaml --voltage 12V --stall-torque '30 kg.cm' --stall-current 2.7A"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "servo",
         nargs="?",
+        metavar="SERVO|new",
         help="show this servo (a library name or a YAML file) as YAML; 'new' writes FILE for one that the "
         "library does not have, from its data sheet; default: list all",
     )

@@ -21,6 +21,10 @@ _E = TypeVar("_E", bound="BamError")
 CORRECT_IT = "correct it"
 """What to do, where nothing better is known."""
 
+_CLOSE = 0.75
+"""Share of letters that two names have in common, from which one may be a slip of the other: 'xm430' and
+'xl330', two servos, have 0.6, 'sts3095' and 'sts3215' 0.71; of five letters one may be wrong."""
+
 # Characters. Lines of our own words, lists of valid names included, and paths are shorter, as a rule.
 _LONGEST_VALUE = 240
 _LONGEST_LINE = 1000
@@ -69,7 +73,15 @@ class UnknownName(BamError):
         valid: the names that exist, sorted.
     """
 
-    def __init__(self, kind: str, name: object, valid: Iterable[str], *, advice: str = "") -> None:
+    def __init__(
+        self,
+        kind: str,
+        name: object,
+        valid: Iterable[str],
+        *,
+        advice: str = "",
+        otherwise: str = "choose one of these",
+    ) -> None:
         """Compose the line.
 
         Args:
@@ -77,11 +89,12 @@ class UnknownName(BamError):
             name: what was given.
             valid: the names that exist.
             advice: what to do besides; may be empty.
+            otherwise: what to do where no name is close.
         """
         self.kind, self.name, self.valid = kind, str(name), tuple(sorted(valid))
         folded = {candidate.casefold(): candidate for candidate in self.valid}
-        close = difflib.get_close_matches(self.name.casefold(), list(folded), n=1)
-        cure = f"did you mean {folded[close[0]]!r}?" if close else "choose one of these"
+        close = difflib.get_close_matches(self.name.casefold(), list(folded), n=1, cutoff=_CLOSE)
+        cure = f"did you mean {folded[close[0]]!r}?" if close else otherwise
         more = f"; {advice}" if advice else ""
         super().__init__(f"{kind} {self.name!r}: unknown (valid: {', '.join(self.valid)}); {cure}{more}")
 

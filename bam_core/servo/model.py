@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
@@ -293,6 +294,10 @@ def load_servo(servo: ServoLike) -> ServoModel:
     return servo if isinstance(servo, ServoModel) else _read(servo_path(servo))
 
 
+_FAMILY = re.compile(r"[a-z]+(?=-?\d)")
+"""What comes before the number of a model: its series."""
+
+
 def servo_path(servo: str | os.PathLike[str]) -> Path:
     """Return the path of a servo's file, by library name or path.
 
@@ -320,8 +325,13 @@ def servo_path(servo: str | os.PathLike[str]) -> Path:
         )
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         return path
-    own = f"or write a file for a servo of your own with 'bam servos new {text}.yaml'"
-    raise UnknownName("servo", text, servo_names(), advice=own)
+    own = f"write a file for a servo of your own with 'bam servos new {text}.yaml'"
+    family = _FAMILY.match(text.lower())
+    if family and not any(name.startswith(family[0]) for name in servo_names()):
+        raise UnknownName(
+            "servo", text, servo_names(), otherwise=f"the library has no {family[0].upper()} servo, {own}"
+        )
+    raise UnknownName("servo", text, servo_names(), advice=f"or {own}")
 
 
 def _read(path: Path) -> ServoModel:

@@ -25,6 +25,7 @@ __all__ = [
     "Register",
     "Unit",
     "control_table",
+    "require_position_gain",
     "table_for_model",
 ]
 
@@ -212,6 +213,29 @@ def control_table(name: str) -> ControlTable:
         return CONTROL_TABLES[name]
     except KeyError:
         raise UnknownName("servo", name, CONTROL_TABLES) from None
+
+
+def require_position_gain(table: ControlTable, joint: str, name: str, value: float) -> None:
+    """Refuse a gain that a servo's register does not hold, for the driver and the simulator alike.
+
+    Args:
+        table: of the servo.
+        joint: which servo it is.
+        name: register, such as "position_p_gain".
+        value: firmware units.
+
+    Raises:
+        OutOfRange: it is outside the register's range, or no number.
+    """
+    row = table[name]
+    if not row.low <= value <= row.high:
+        raise OutOfRange(
+            f"{name} of {joint}",
+            value,
+            f"{row.low} to {row.high} for {table.title}",
+            told=f"{value:g}",
+            advice="choose a gain within it",
+        )
 
 
 def table_for_model(model_number: int) -> ControlTable | None:

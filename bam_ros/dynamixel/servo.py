@@ -12,7 +12,7 @@ from bam_core.servo.firmware import find_firmware
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.joint_limits import OFF_LIMITS
 from bam_ros.driver.servo_bus import Gains, LawSettings
-from bam_ros.dynamixel.control_table import ControlTable
+from bam_ros.dynamixel.control_table import ControlTable, require_position_gain
 from bam_ros.dynamixel.errors import ALERT, status_errors
 from bam_ros.dynamixel.law_registers import (
     LAW_OFF,
@@ -325,15 +325,7 @@ class DynamixelServo:
         """
         wanted = dict(zip(_GAINS, (gains.kp, gains.ki, gains.kd), strict=True))
         for name, value in wanted.items():
-            row = self.table[name]
-            if not row.low <= value <= row.high:
-                raise OutOfRange(
-                    f"{name} of {self.name}",
-                    value,
-                    f"{row.low} to {row.high} for {self.table.title}",
-                    told=f"{value:g}",
-                    advice="choose a gain within it",
-                )
+            require_position_gain(self.table, self.name, name, value)
         for name, value in wanted.items():
             self._borrowed.set(self, name, round(value))
         return self.read_gains()

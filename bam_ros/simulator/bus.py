@@ -25,6 +25,7 @@ from bam_ros.driver.servo_bus import (
     ServoIdentity,
     ServoSample,
 )
+from bam_ros.dynamixel.control_table import CONTROL_TABLES, require_position_gain
 from bam_ros.simulator.pacer import WINDOW, Pacer
 from bam_ros.simulator.settings import SimulationSettings
 from bam_ros.simulator.speed_meter import SpeedMeter
@@ -34,10 +35,21 @@ if TYPE_CHECKING:
     from bam_ros.simulator.ghosts import Draws, Ghosts
 
 _ROOM_TEMPERATURE = 25.0  # °C; nothing here heats up
-_LARGEST_GAIN = 16383.0  # that position gain registers hold
+_LARGEST_GAIN = 16383.0  # of servos whose control table is not known: what the largest register holds
 _STEP_SLACK = 1e-9  # s
 _STANDS = "stands at its start after diverging twice the same way; to go on call ~/pause with false"
 _MOST_DUMPS = 10  # of one bus; a robot that diverges every second shall not fill the disk
+
+
+def _require_kp(servo: ServoModel, joint: str, kp: float) -> None:
+    """Refuse a position gain that the servo's own register does not hold, as its driver does; OutOfRange."""
+    table = CONTROL_TABLES.get(servo.name)
+    if table is not None:
+        require_position_gain(table, joint, "position_p_gain", kp)
+    elif not 0.0 <= kp <= _LARGEST_GAIN:  # also for NaN
+        raise OutOfRange(
+            f"kp of {joint}", kp, f"0 to {_LARGEST_GAIN:g}", told=f"{kp:g}", advice="choose another"
+        )
 
 
 class MujocoBus(ServoBus):
@@ -81,6 +93,9 @@ class MujocoBus(ServoBus):
         self._clock = clock  # simulated time that never goes back, s
         self._paused = False
         self._goal = np.full(len(settings.servos), math.nan)
+        for name, servo in settings.servos.items():
+            if settings.kp:
+                _require_kp(servo, name, settings.kp)
         self._kp = np.array(
             [settings.kp or servo.firmware.factory_kp for servo in settings.servos.values()], dtype=np.float64
         )
@@ -248,14 +263,7 @@ class MujocoBus(ServoBus):
             Unsupported: a gain that the firmware model does not have.
         """
         index = self._index(name)
-        if not 0.0 <= gains.kp <= _LARGEST_GAIN:
-            raise OutOfRange(
-                f"kp of {name}",
-                gains.kp,
-                f"0 to {_LARGEST_GAIN:g}",
-                told=f"{gains.kp:g}",
-                advice="choose another",
-            )
+        _require_kp(self._settings.servos[name], name, gains.kp)
         if gains.ki != 0.0 or gains.kd != 0.0:
             raise Unsupported(
                 name,

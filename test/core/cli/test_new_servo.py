@@ -43,6 +43,7 @@ def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         ("50 kg.cm", 4.903325),
         ("50 kgf·cm", 4.903325),
         ("50kg-cm", 4.903325),
+        ("4.1Nm", 4.1),
         ("4900 mNm", 4.9),
         ("490 N.cm", 4.9),
     ],
@@ -64,6 +65,19 @@ def test_torques_are_read_in_the_units_of_data_sheets(text: str, value: float) -
 )
 def test_speeds_are_read_in_the_units_of_data_sheets(text: str, value: float) -> None:
     assert QUESTIONS["no-load-speed"].value(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "value"),
+    [
+        ("voltage", "12V", 12.0),
+        ("voltage", "7.4 V", 7.4),
+        ("stall-current", "2.3 A", 2.3),
+        ("stall-current", "2300mA", 2.3),
+    ],
+)
+def test_supplies_and_currents_are_read_with_their_units(option: str, text: str, value: float) -> None:
+    assert QUESTIONS[option].value(text) == pytest.approx(value)
 
 
 @pytest.mark.parametrize("text", ["", "abc", "12 V", "-3", "0", "inf", "1e999"])
@@ -145,6 +159,44 @@ def test_what_is_wrong_is_an_error_about_it_and_nothing_is_written(
     with refused(kind, **about):
         execute(["servos", "new", *(word.replace("TMP", str(tmp_path)) for word in words)])
     assert [path.name for path in tmp_path.iterdir()] == ["there.yaml"]
+
+
+def test_the_end_of_input_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(question: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", end)
+    with refused(Missing, thing="answer to --voltage"):
+        execute(["servos", "new", str(tmp_path / "my.yaml")])
+    assert not list(tmp_path.iterdir())
+
+
+def test_help_shows_new(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["servos", "new", "--help"]) == 0
+    usage, *_, examples = capsys.readouterr().out.split("\n\n")
+    assert "[SERVO|new]" in usage
+    assert "bam servos new my_servo.yaml" in examples
+
+
+@pytest.mark.parametrize("name", ["xm430", "XM430-W350", "ax12"])
+def test_a_servo_of_a_family_that_the_library_lacks_gets_no_suggestion(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["servos", name]) == 2
+    line = capsys.readouterr().err
+    assert "did you mean" not in line
+    assert f"the library has no {name[:2].upper()} servo" in line
+    assert f"bam servos new {name}.yaml" in line
+
+
+@pytest.mark.parametrize(("name", "meant"), [("mx-106", "mx106"), ("xl30", "xl330"), ("sts3095", None)])
+def test_a_servo_is_suggested_where_its_name_is_near(
+    name: str, meant: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["servos", name]) == 2
+    line = capsys.readouterr().err
+    assert (f"did you mean '{meant}'?" in line) if meant else ("did you mean" not in line)
 
 
 def test_an_unknown_servo_leads_here(capsys: pytest.CaptureFixture[str]) -> None:

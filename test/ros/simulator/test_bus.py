@@ -20,6 +20,7 @@ from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.servo_bus import Gains, ServoGoal, ServoSample
 from bam_ros.driver.servo_loop import ServoLoop
+from bam_ros.dynamixel.control_table import CONTROL_TABLES, require_position_gain
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.settings import SimulationSettings
 from bam_ros.simulator.speed_meter import SpeedMeter
@@ -170,12 +171,23 @@ def test_a_lower_supply_lets_the_arm_sag_further_and_is_reported() -> None:
         ("elbow", Gains(kp=1, ki=0, kd=0), UnknownName),
         ("joint", Gains(kp=-1, ki=0, kd=0), OutOfRange),
         ("joint", Gains(kp=math.nan, ki=0, kd=0), OutOfRange),
+        ("joint", Gains(kp=255, ki=0, kd=0), OutOfRange),  # an MX-106's register ends at 254
+        ("joint", Gains(kp=5000, ki=0, kd=0), OutOfRange),
         ("joint", Gains(kp=1, ki=2, kd=0), Unsupported),
     ],
 )
 def test_impossible_gains_are_refused(name: str, gains: Gains, kind: type[BamError]) -> None:
     with pytest.raises(kind):
         opened().set_gains(name, gains)
+
+
+def test_gains_have_the_limit_of_the_servo_s_control_table_in_simulator_and_driver() -> None:
+    with pytest.raises(OutOfRange) as caught:
+        opened(kp=5000.0)
+    with pytest.raises(OutOfRange) as of_driver:
+        require_position_gain(CONTROL_TABLES["mx106"], "joint", "position_p_gain", 5000.0)
+    assert str(caught.value) == str(of_driver.value)
+    assert opened(kp=254.0).read_gains("joint").kp == 254.0
 
 
 def test_pause_holds_the_state_and_steps_advance_it() -> None:
