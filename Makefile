@@ -6,7 +6,7 @@ CORE_TESTS := test/core test/papers test/studies --ignore=test/studies/faults --
 
 ROUNDS ?= 20
 
-.PHONY: setup dev demo demo-erob test test-time test-long test-random check rooms coverage bench soak faults soak-drivers mutants fuzz papers docs install-check release format lock clean
+.PHONY: setup dev demo demo-erob test test-time test-long test-random check rooms coverage bench soak faults soak-drivers mutants fuzz papers docs pictures install-check release format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -73,7 +73,7 @@ papers: dev  ## the four papers redone, into build/papers; DATA=DIR: recordings 
 	@for paper in bam kikuuwe egle dynaban; do \
 	    $(PY) -m papers $$paper --output build/papers/$$paper $(if $(DATA),--data $(DATA)) || exit; done
 
-docs: dev docs/pictures/before_after.svg docs/pictures/bench.gif  ## the site, offline, warnings are errors: build/site/index.html
+docs: dev build/example/report.html  ## the site, offline, warnings are errors: build/site/index.html
 	@$(PY) tools/install_packages.py requirements/docs.in
 	@PYTHONPATH=tools $(PY) -m site_pages build/site_source
 	@$(PY) -m sphinx -W --keep-going --quiet -b html -d build/doctrees build/site_source build/site
@@ -82,11 +82,9 @@ docs: dev docs/pictures/before_after.svg docs/pictures/bench.gif  ## the site, o
 build/example/report.html: tools/site_pages/example.py | dev  # the identification that the site shows
 	@PYTHONPATH=tools $(PY) -m site_pages.example build/example
 
-docs/pictures/before_after.svg: tools/site_pages/pictures.py build/example/report.html | dev  # and others beside it
+pictures: dev build/example/report.html  ## the pictures in docs/pictures anew; they are committed, and differ between machines
 	@PYTHONPATH=tools $(PY) -m site_pages.pictures docs/pictures
-
-docs/pictures/bench.gif: tools/site_pages/film.py build/example/report.html | dev
-	@PYTHONPATH=tools $(PY) -m site_pages.film $@
+	@PYTHONPATH=tools $(PY) -m site_pages.film docs/pictures/bench.gif
 
 install-check: dev  ## pip and uv install source tree, wheel and sdist in clean environments; documented commands run there
 	@PYTHONPATH=tools $(PY) -m install_check $(if $(TOOLS),--tools $(TOOLS)) $(if $(DIST),--dist $(DIST))

@@ -194,7 +194,7 @@
         + (models.some((model) => model in band) ? " Coloured: 90 % of new runs' positions." : "");
       const way = finger.matches
         ? "Slide a finger along the curves for values."
-        : "Point at the curves for values; drag across them with the mouse to zoom.";
+        : "Point at the curves for values; drag across them to zoom.";
       element("readout").textContent = way + shade;
       return;
     }
