@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
 from bam_core.cli.opengl import require_opengl
-from bam_core.errors import Conflict, OutOfRange
+from bam_core.errors import Conflict, Missing, OutOfRange
 from bam_core.files.atomic_file import require_directory, write_text
 from bam_core.text.table import format_table
 
@@ -46,9 +46,9 @@ _COLUMNS = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "--params", required=True, metavar="FILE", help="servo YAML file or name from 'bam servos'"
+        "--params", metavar="FILE", help="servo YAML file or name from 'bam servos'; not with --robot"
     )
-    what = parser.add_mutually_exclusive_group(required=True)
+    what = parser.add_mutually_exclusive_group()
     what.add_argument("--script", metavar="NAME", help="trajectory script, such as sin_sin")
     what.add_argument(
         "--recording",
@@ -84,13 +84,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="draw the bench: moments of the run as .png, a film as .gif, or as .mp4 with ffmpeg",
     )
-    look.add_argument("--view", action="store_true", help="show the run in MuJoCo's viewer")
+    look.add_argument("--view", action="store_true", help="show the run, or the robot, in MuJoCo's viewer")
+    robot = parser.add_argument_group("any robot, with --view: sliders set the goals")
+    robot.add_argument("--robot", metavar="FILE", help="its description, MJCF or URDF")
+    robot.add_argument(
+        "--servos",
+        action="append",
+        default=[],
+        metavar="CLASS_OR_JOINT=SERVO,...",
+        help="which servo is on which joints, as in --servos mx106=mx106,head_*=mx64",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, compare where there is something to compare with, and say how it went."""
     from bam_core.servo.model import load_servo
 
+    if arguments.robot is not None:
+        from bam_core.cli import simulate_robot
+
+        _check_dt(arguments.dt)
+        return simulate_robot.run(arguments)
+    if arguments.servos:
+        raise Missing("--robot", "the description of the robot with these --servos")
+    if arguments.params is None:
+        raise Missing("--params", "a servo file or a name from 'bam servos' (or --robot FILE with --view)")
+    if arguments.script is None and arguments.recording is None:
+        raise Missing("--script or --recording", "what the servo shall do")
     _require_opengl(arguments)
     servo = load_servo(arguments.params)
     _check_dt(arguments.dt)

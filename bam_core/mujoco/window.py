@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run on the bench in MuJoCo's own viewer."""
+"""MuJoCo's own viewer: a run on the bench, or any model while it is simulated."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import mujoco
 
 from bam_core.errors import Unavailable
 from bam_core.mujoco.picture import pose, scene
@@ -16,14 +21,50 @@ _FRAME = 1.0 / 60.0  # s
 _PAUSE = 1.0  # s between two showings
 
 
-def require_screen() -> None:
-    """Check that there is one, before the work; raises Unavailable."""
+_RENDER = "write a picture with --render instead"
+
+
+def require_screen(advice: str = _RENDER) -> None:
+    """Check that there is one, before the work; raises Unavailable with this advice."""
     if sys.platform.startswith("linux") and not {"DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ):
         raise Unavailable(
             "--view",
             "there is no screen (DISPLAY is not set)",
-            advice="write a picture with --render instead",
+            advice=advice,
         )
+
+
+@contextmanager
+def _window(model: mujoco.MjModel, data: mujoco.MjData, advice: str = _RENDER) -> Iterator[Any]:
+    """Open the viewer, which only shows what is in `data`; raises Unavailable."""
+    import mujoco.viewer  # needs a screen from here on
+
+    try:
+        window = mujoco.viewer.launch_passive(model, data)
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise Unavailable("--view", f"no window ({reason})", advice=advice) from None
+    with window:
+        yield window
+
+
+def show_live(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Simulate in real time until the window is closed; its sliders set the controls.
+
+    Where the simulation is slower than real time, it goes on at its own speed.
+
+    Raises:
+        BamError: the viewer cannot open a window.
+    """
+    with _window(model, data, "simulate it behind ROS topics with the node 'simulator' instead") as window:
+        while window.is_running():
+            begin = time.monotonic()
+            end = data.time + _FRAME
+            with window.lock():
+                while data.time < end and time.monotonic() < begin + _FRAME:
+                    mujoco.mj_step(model, data)
+            window.sync()
+            time.sleep(max(_FRAME - (time.monotonic() - begin), 0.0))
 
 
 def show(run: Replay, bench: PendulumBench) -> None:
@@ -33,19 +74,10 @@ def show(run: Replay, bench: PendulumBench) -> None:
         BamError: there is no screen, or the viewer cannot open a window on it.
     """
     require_screen()
-    import mujoco.viewer  # needs a screen from here on
-
     model = scene(bench)
     data = mujoco.MjData(model)
     length = float(run.time[-1] - run.time[0])
-    try:
-        window = mujoco.viewer.launch_passive(model, data)
-    except Exception as error:
-        reason = " ".join(str(error).split())
-        raise Unavailable(
-            "--view", f"no window ({reason})", advice="write a picture with --render instead"
-        ) from None
-    with window:
+    with _window(model, data) as window:
         start = time.monotonic()
         while window.is_running():
             elapsed = min((time.monotonic() - start) % (length + _PAUSE), length)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bam simulate --robot --view`: any MJCF with its servos in MuJoCo's viewer."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+
+import mujoco
+import pytest
+
+from bam_core.cli import main
+from bam_core.cli.simulate_robot import prepared
+from bam_core.mujoco.native import NativeServo
+from test.core.whole_robot_cases import ARM
+
+KEYS = '<keyframe><key name="home" qpos="0.4 -0.3"{ctrl}/></keyframe></mujoco>'
+SERVOS = ["--servos", "shoulder=mx106,elbow=mx64"]
+
+
+class FakeWindow:
+    """A viewer that is closed after a second of the simulation; its sliders move the shoulder."""
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        self.model, self.data, self.frames = model, data, 0
+
+    def __enter__(self) -> FakeWindow:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close."""
+
+    def is_running(self) -> bool:
+        return bool(self.data.time < 1.0) and self.frames < 10_000
+
+    def lock(self) -> nullcontext[None]:
+        return nullcontext()
+
+    def sync(self) -> None:
+        self.frames += 1
+        self.data.actuator("shoulder").ctrl[:] = 0.5
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> str:
+    (tmp_path / "arm.xml").write_text(ARM)
+    return str(tmp_path / "arm.xml")
+
+
+def test_the_viewer_shows_a_robot_whose_servos_follow_its_sliders(
+    robot: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import mujoco.viewer
+
+    windows: list[FakeWindow] = []
+
+    def launch_passive(model: mujoco.MjModel, data: mujoco.MjData) -> FakeWindow:
+        windows.append(FakeWindow(model, data))
+        return windows[0]
+
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr(mujoco.viewer, "launch_passive", launch_passive)
+    assert main(["simulate", "--robot", robot, *SERVOS, "--kp", "32", "--view"]) == 0
+    (window,) = windows
+    assert window.data.joint("shoulder").qpos[0] == pytest.approx(0.5, abs=0.1)
+    assert window.data.joint("elbow").qpos[0] == pytest.approx(0.0, abs=0.1)
+
+
+@pytest.mark.parametrize(("ctrl", "goals"), [("", [0.4, -0.3]), (' ctrl="0.1 0.2"', [0.1, 0.2])])
+def test_a_robot_begins_at_its_keyframe_and_holds_it(ctrl: str, goals: list[float]) -> None:
+    actuators = '<actuator><position joint="shoulder" kp="5"/><position joint="elbow" kp="5"/></actuator>'
+    text = ARM.replace("</mujoco>", actuators + KEYS.format(ctrl=ctrl))
+    servos = {"shoulder": NativeServo(servo="mx106"), "elbow": NativeServo(servo="mx64")}
+    _, data = prepared(mujoco.MjSpec.from_string(text), servos, 1e-3)
+    assert data.qpos.tolist() == [0.4, -0.3]
+    assert data.ctrl.tolist() == goals
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--robot", "ARM", *SERVOS], "--view"),
+        (["--robot", "ARM", "--view"], "--servos"),
+        (["--robot", "ARM", *SERVOS, "--view", "--params", "mx106"], "--params: is about a bench"),
+        (["--robot", "ARM", *SERVOS, "--view", "--script", "sin_sin"], "--script: is about a bench"),
+        (["--robot", "ARM", "--servos", "wrist=mx106", "--view"], "wrist"),
+        (["--robot", "none.xml", *SERVOS, "--view"], "none.xml"),
+        (["--robot", "ARM", *SERVOS, "--view", "--dt", "0.05"], "the time step of 0.05 s is unstable"),
+        ([*SERVOS], "--robot"),
+        (["--script", "sin_sin"], "--params"),
+        (["--params", "mx106"], "--script or --recording"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    words: list[str],
+    said: str,
+    robot: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert main(["simulate", *(word.replace("ARM", robot) for word in words)]) == 2
+    errors = capsys.readouterr().err
+    assert said in errors
+    assert errors.count("\n") == 1
+
+
+def test_without_a_display_the_line_says_what_to_do_instead(
+    robot: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(["simulate", "--robot", robot, *SERVOS, "--view"]) == 2
+    errors = capsys.readouterr().err
+    assert "there is no screen" in errors
+    assert "node 'simulator'" in errors
+    assert errors.count("\n") == 1
