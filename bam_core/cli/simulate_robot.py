@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam simulate --robot --view``: a robot with its servos in MuJoCo's viewer, where sliders set the goals."""
+"""``bam simulate --robot --view``: a robot with its servos in MuJoCo's viewer; sliders set the goals."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ NOT_RUN = (
     (r"make ", "takes an hour, or searches without an end"),
     (r"install/|\.venv/bin/python ", "needs `make setup`; the tests of test/ros start the nodes"),
     (r"bam (record|demo) ", "needs ROS 2 and a running driver; test/ros/recorder runs it"),
+    (r"bam simulate .*--view", "needs a screen; test/core/cli/test_simulate_robot runs it"),
     (r"bam .*tcp://", "needs a Dask scheduler"),
     (r"bam .*(sigmaban|so101)", "needs recordings of a real robot"),
     (r"bam identify --robot .* bags ", "needs bags of `bam record --robot`; test/ros/recorder records such"),
