@@ -11,8 +11,9 @@ A subcommand is a module with two functions and an example, imported only when i
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from importlib import import_module
 from typing import NamedTuple, NoReturn, TextIO, cast
@@ -20,7 +21,7 @@ from typing import NamedTuple, NoReturn, TextIO, cast
 from bam_core._version import __version__
 from bam_core.cli.logs import logs_first
 from bam_core.cli.standard_output import StandardOutput
-from bam_core.errors import BamError, Terminated, UnknownName, printable_line
+from bam_core.errors import BamError, Conflict, Terminated, UnknownName, printable_line
 from bam_core.simulation.threads import one_blas_thread
 from bam_core.text.warning_lines import print_warnings
 
@@ -33,7 +34,7 @@ class Command(NamedTuple):
     """One subcommand."""
 
     name: str
-    """What the user types after ``bam``."""
+    """What the user types after ``bam``: one word, or a group and a word."""
     help: str
     """What it does, one line."""
     module: str
@@ -45,6 +46,13 @@ CORE_COMMANDS: tuple[Command, ...] = (
     Command("identify", "find a servo's parameters from recordings", "bam_core.cli.identify"),
     Command("validate", "measure how well servo models reproduce recordings", "bam_core.cli.validate"),
     Command("design", "rank what to record next by what a fit would learn", "bam_core.cli.design"),
+    Command("robot identify", "find a robot's servos from its own runs", "bam_core.cli.robot.identify"),
+    Command(
+        "robot validate",
+        "measure how well servos on all joints reproduce runs of a robot",
+        "bam_core.cli.robot.validate",
+    ),
+    Command("robot design", "plan a motion from which a fit learns most", "bam_core.cli.robot.design"),
     Command("diagram", "draw the drive/backdrive diagram of servo models", "bam_core.cli.diagram"),
     Command("report", "write what an identification found as one HTML page", "bam_core.cli.report"),
     Command("view", "show recordings, and what servo models make of them", "bam_core.cli.view"),
@@ -53,9 +61,13 @@ CORE_COMMANDS: tuple[Command, ...] = (
     Command("export", "turn servos or recordings into BAM's JSON or MJCF", "bam_core.cli.export"),
     Command("gear", "find the asymmetric friction of a servo's gear", "bam_core.cli.gear"),
     Command("record", "record a session on the bench (ROS 2)", "bam_core.cli.needs_ros"),
+    Command("robot record", "play a motion on a whole robot and record it (ROS 2)", "bam_core.cli.needs_ros"),
     Command("demo", "record, identify and simulate a virtual servo (ROS 2)", "bam_core.cli.needs_ros"),
 )
 """The commands of an installation without ROS 2; where two have one name, the later one counts."""
+
+GROUPS = {"robot": "an assembled robot: identify, validate, design, record"}
+"""First word of commands of two words -> what they are for."""
 
 
 def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = CORE_COMMANDS) -> int:
@@ -100,6 +112,7 @@ def execute(argv: Sequence[str], commands: Sequence[Command] = CORE_COMMANDS) ->
     chosen = _chosen(argv)
     if chosen is not None and chosen not in table:
         raise UnknownName("command", chosen, table)
+    _refuse_robot(table, chosen, argv)
     arguments = _parse(table, chosen, logs_first(argv))
     with one_blas_thread():
         status: int = arguments.run(arguments)
@@ -124,7 +137,26 @@ def _tell(line: str) -> None:
 
 
 def _chosen(argv: Sequence[str]) -> str | None:
-    return next((word for word in argv if not word.startswith("-")), None)
+    """Return the command's name; None where none is named, which the parser refuses or helps with."""
+    words = list(itertools.takewhile(lambda word: not word.startswith("-"), argv))
+    if not words:
+        return next((word for word in argv if not word.startswith("-")), None)
+    if words[0] in GROUPS:
+        return " ".join(words[:2]) if words[1:] else None
+    return words[0]
+
+
+def _refuse_robot(table: Mapping[str, Command], chosen: str | None, argv: Sequence[str]) -> None:
+    """Refuse the option of a group in a command of a bench, and name the command that has it."""
+    for group in GROUPS:
+        option, other = f"--{group}", f"{group} {chosen}"
+        if other in table and any(word.split("=")[0] == option for word in argv):
+            raise Conflict(
+                option,
+                f"is no option of bam {chosen}",
+                expected=f"the command bam {other}",
+                advice=f"use bam {other} {option} FILE ...",
+            )
 
 
 class _Parser(argparse.ArgumentParser):
@@ -160,9 +192,18 @@ def _parse(table: dict[str, Command], chosen: str | None, argv: Sequence[str]) -
     )
     parser.add_argument("--version", action="version", version=f"bam_bench {__version__}")
     choices = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    groups: dict[tuple[str, ...], argparse._SubParsersAction[_Parser]] = {(): choices}
     for name, command in table.items():
-        subparser = choices.add_parser(
-            name,
+        *group, word = name.split()
+        if tuple(group) not in groups:
+            of_group = choices.add_parser(
+                *group, help=GROUPS[group[0]], description=f"For {GROUPS[group[0]]}."
+            )
+            groups[tuple(group)] = of_group.add_subparsers(
+                title="commands", metavar="COMMAND", dest="command", required=True
+            )
+        subparser = groups[tuple(group)].add_parser(
+            word,
             help=command.help,
             description=f"{command.help[0].upper()}{command.help[1:]}.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -171,10 +212,8 @@ def _parse(table: dict[str, Command], chosen: str | None, argv: Sequence[str]) -
         if name == chosen:
             module = import_module(command.module)
             subparser.epilog = f"example:\n  {module.EXAMPLE}"
-            if hasattr(module, "ROBOT_EXAMPLE"):
-                subparser.epilog += f"\nexample with a whole robot:\n  {module.ROBOT_EXAMPLE}"
             module.add_arguments(subparser)
-            subparser.set_defaults(run=module.run, refuse=subparser.refuse)
+            subparser.set_defaults(command=name, run=module.run, refuse=subparser.refuse)
     arguments, unknown = parser.parse_known_args(argv)
     if unknown and not getattr(arguments, "accept_unknown", False):
         arguments.refuse(argv, unknown)

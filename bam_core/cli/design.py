@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam design``: which runs to record next, so that a session is as short as it can be.
-
-With ``--robot`` it is a motion of a whole robot: `design_robot`.
-"""
+"""``bam design``: which runs to record next, so that a session is as short as it can be."""
 
 from __future__ import annotations
 
@@ -13,10 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bam_core.cli import design_robot
 from bam_core.cli.cluster import add_cluster, executor_for
-from bam_core.cli.design_robot import add_robot_design
-from bam_core.cli.robot import refuse_robot_options
 from bam_core.errors import Missing, OutOfRange, WrongType
 from bam_core.files.atomic_file import require_file, write_text
 from bam_core.text.comma_list import comma_list
@@ -31,7 +25,6 @@ if TYPE_CHECKING:
     from bam_core.servo.model import ServoModel
 
 EXAMPLE = "bam design recordings/ --servo out/xl330/m4.yaml --runs 6 --session next.yaml"
-ROBOT_EXAMPLE = "bam design --robot arm.urdf --servos '*=xl330' --kp 400 --vin 5 --output motion.csv"
 
 _MOST_CANDIDATES = 2000
 
@@ -67,16 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     choice.add_argument("--arm-mass", type=float, default=0.0, metavar="KG", help="of the arm (default: 0)")
     choice.add_argument("--kp", metavar="KP,...", help="position gains, firmware units")
     choice.add_argument("--script", default="all", metavar="NAME,...|all", help="scripts (default: all)")
-    choice.add_argument(
-        "--voltage",
-        "--vin",
-        dest="voltage",
-        type=float,
-        metavar="V",
-        help="supply (default: that of LOGS or nominal)",
-    )
+    choice.add_argument("--vin", type=float, metavar="V", help="supply (default: that of LOGS or nominal)")
     add_cluster(parser)
-    add_robot_design(parser)
     parser.add_argument("--json", metavar="FILE", help="write the ranking to this file, SI units")
     parser.add_argument(
         "--session",
@@ -95,11 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.servo.bench_effects_file import load_bench_effects
     from bam_core.servo.model import load_servo
 
-    if arguments.robot is not None:
-        return design_robot.run(arguments)
-    refuse_robot_options(arguments, design_robot.OPTIONS)
     if arguments.servo is None:
-        raise Missing("--servo", "the current model (or --robot, for a motion of a whole robot)")
+        raise Missing("--servo", "the current model")
     if arguments.runs < 1:
         raise OutOfRange("--runs", arguments.runs, "at least 1")
     servo = load_servo(arguments.servo)
@@ -151,11 +133,11 @@ def _choice(
     from bam_core.servo.pendulum import PendulumBench
     from bam_core.servo.plausible import require_plausible
 
-    if arguments.voltage is not None and not 0.1 <= arguments.voltage <= 100.0:
-        raise OutOfRange("--voltage", arguments.voltage, "0.1 to 100 V")
-    choice = choice_near(servo, recordings) if recordings else choice_for(servo, arguments.voltage)
-    if arguments.voltage is not None:
-        choice = replace(choice, supply_voltage=arguments.voltage)
+    if arguments.vin is not None and not 0.1 <= arguments.vin <= 100.0:
+        raise OutOfRange("--vin", arguments.vin, "0.1 to 100 V")
+    choice = choice_near(servo, recordings) if recordings else choice_for(servo, arguments.vin)
+    if arguments.vin is not None:
+        choice = replace(choice, supply_voltage=arguments.vin)
     if arguments.script != "all":
         names = comma_list(arguments.script)
         choice = replace(choice, scripts=tuple(script(name) for name in dict.fromkeys(names)))

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from bam_core.cli.cluster import add_cluster, executor_for
 from bam_core.cli.logs import add_logs
-from bam_core.cli.robot import add_robot, refuse_robot_options
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import BamError, Conflict, Missing, Terminated, WrongType
 from bam_core.identification.search.methods import DEFAULT_METHOD, METHODS
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
     from bam_core.recordings.recording import Recording
 
 EXAMPLE = "bam identify recordings/ --servo xl330 --models m1,m4,m6 --test kp=800 --output out/xl330"
-ROBOT_EXAMPLE = (
-    "bam identify --robot arm.urdf --servos '*=xl330' --vin 5 runs/ --test kp=200 --output identified"
-)
 
 log = logging.getLogger(__name__)
 
@@ -45,12 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--servo",
         metavar="NAME|FILE",
-        help="a name from 'bam servos' or a servo YAML file; required without --robot",
+        help="a name from 'bam servos' or a servo YAML file; required",
     )
     parser.add_argument(
         "--models",
         metavar="M1,M4,...|all",
-        help="friction models to fit, separated by commas; required without --robot, with it m6 by default",
+        help="friction models to fit, separated by commas; required",
     )
     parser.add_argument(
         "--trials",
@@ -85,8 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "trained on, or one rule: fraction=0.25 (a random share, the default from 8 logs on), kp=400 (all "
         "logs with that value; also mass, arm_mass, length, script, supply_voltage, servo, name), none (all "
         "logs are fitted: there is no test error), leave-one-out=kp (the same, and selection leaves out "
-        "every kp in turn); with --robot kp=VALUE, files, or names and patterns of runs, such as "
-        "my_task_episode_1?",
+        "every kp in turn)",
     )
     parser.add_argument(
         "--effects",
@@ -113,10 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="assumed error, one standard deviation, of what the logs say about the bench; it widens the "
         "intervals. mass, arm_mass, inertia and supply are relative (0.03 is 3 %%), length in m, zero in "
         "rad, delay in s, as in --tolerance mass=0.03; may be repeated (default: mass 0.01, arm_mass 0.05, "
-        "supply 0.01, length 0.001, zero 0.002, delay 0.0005, inertia 0.03; with --robot what the fit itself "
-        "may move, 0 fixes it: mass 0.03 and centre 0.003 of links, zero 0.02, delay 0.005 around "
-        "expected_delay 0.005, and how units differ: strength 0.05, back_emf 0.05, friction 0.1, "
-        "load_friction 0.1)",
+        "supply 0.01, length 0.001, zero 0.002, delay 0.0005, inertia 0.03)",
     )
     parser.add_argument(
         "--storage",
@@ -128,17 +120,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_cluster(parser)
     add_set(parser)
-    add_robot(parser)
     parser.add_argument("--output", required=True, metavar="DIR", help="directory for results")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify, print the table, write the results."""
-    if arguments.robot:
-        from bam_core.cli import identify_robot
-
-        return identify_robot.run(arguments)
-    refuse_robot_options(arguments)
     from bam_core.identification.identify import identify, resolve_models
     from bam_core.identification.uncertainty.tolerances import DEFAULT
     from bam_core.identification.writing import require_output, write_identification

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
 from bam_core.cli.logs import add_logs, add_params
-from bam_core.cli.robot import add_robot, refuse_robot_options
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import Missing, OutOfRange
 from bam_core.files.atomic_file import require_file, write_text
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from bam_core.validation.validation import Validation
 
 EXAMPLE = "bam validate recordings/ --params out/xl330/m1.yaml out/xl330/m6.yaml --json validation.json"
-ROBOT_EXAMPLE = "bam validate --robot arm.urdf --servos '*=xl330' --vin 5 runs/ --params identified/*.yaml"
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +31,7 @@ _FINEST_DT, _COARSEST_DT = 1e-5, 0.02  # s
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_logs(parser)
-    add_params(parser, "; required without --robot")
+    add_params(parser, "; required")
     add_bench_effects(parser, "; beside it, zero offset and delay fitted to the logs")
     add_set(parser)
     parser.add_argument("--json", metavar="FILE", help="write the errors [rad] to this file")
@@ -53,32 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "measured; 200 are plenty (default: none)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws (default: 0)")
-    add_robot(parser)
-    parser.add_argument(
-        "--deviations",
-        metavar="FILE|none",
-        help="the robot's deviations from its description (default: deviations/MODEL.yaml beside the servos, "
-        "where 'bam identify --robot' writes it)",
-    )
-    parser.add_argument(
-        "--film",
-        metavar="FILE",
-        help="with --robot: a film, .gif or .mp4 (needs ffmpeg), of the measured robot, a translucent ghost, "
-        "against the simulated one; a base that moves was not measured, so the ghost stands on the simulated "
-        "one",
-    )
-    parser.add_argument(
-        "--run", dest="filmed", metavar="NAME", help="the log that is filmed (default: the first)"
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate every recording with every servo model and report mean absolute position errors."""
-    if arguments.robot:
-        from bam_core.cli import validate_robot
-
-        return validate_robot.run(arguments)
-    refuse_robot_options(arguments)
     if not arguments.params:
         raise Missing("--params", "servo files or names from 'bam servos'")
     from bam_core.identification.data.screening import tell_doubtful

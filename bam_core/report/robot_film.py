@@ -38,7 +38,7 @@ def film_command(results: RobotResults, model: RobotModel, run: str) -> FilmComm
     unknown = ["ROBOT", *([] if servos else ["SERVOS"]), "LOGS"]
     files = [str(results.directory / f"{servo.name}_{model.name}.yaml") for servo in model.servos.values()]
     words = [
-        *("bam", "validate", "--robot", "ROBOT", "--servos", servos or "SERVOS"),
+        *("bam", "robot", "validate", "--robot", "ROBOT", "--servos", servos or "SERVOS"),
         *(("--root", results.root) if results.root else ()),
         *_same("--vin", (each.supply.used for each in results.runs.values())),
         *_same("--kp", (each.kp for each in results.runs.values())),
@@ -48,8 +48,8 @@ def film_command(results: RobotResults, model: RobotModel, run: str) -> FilmComm
         start=shlex.join(words),
         run=shlex.quote(run),
         end="LOGS",
-        remark=f"For {', '.join(unknown[:-1])} and {unknown[-1]} put what 'bam identify' was given, and add "
-        "its options about runs (--interval, --kp, --unit), if any: results do not keep them.",
+        remark=f"For {', '.join(unknown[:-1])} and {unknown[-1]} put what bam robot identify was given, "
+        "and add its options about runs (--interval, --kp, --unit), if any: results do not keep them.",
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a directory that `bam identify --robot` wrote to `RobotResults`."""
+"""From a directory that `bam robot identify` wrote to `RobotResults`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a directory of `bam identify --robot` holds, as values; a number that nobody knows is NaN."""
+"""What a directory of `bam robot identify` holds, as values; a number that nobody knows is NaN."""
 
 from __future__ import annotations
 

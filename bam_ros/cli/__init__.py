@@ -10,6 +10,7 @@ from bam_core.cli import main as core_main
 
 ROS_COMMANDS: tuple[Command, ...] = (
     Command("record", "record a session on the bench", "bam_ros.cli.record"),
+    Command("robot record", "play a motion on a whole robot and record it", "bam_ros.cli.robot_record"),
     Command("demo", "record, identify and simulate a virtual servo", "bam_ros.cli.demo"),
 )
 """Commands added to those of `bam_core`, or taking their place."""

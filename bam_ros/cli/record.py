@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam record``: a recording session at the terminal, with a progress bar and prompts for the loads.
-
-With ``--robot`` it plays a motion on a whole robot: `record_robot`.
-"""
+"""``bam record``: a recording session at the terminal, with a progress bar and prompts for the loads."""
 
 from __future__ import annotations
 
@@ -14,10 +11,7 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from bam_core.cli.robot import refuse_robot_options
 from bam_core.errors import Missing, Unavailable
-from bam_ros.cli import record_robot
-from bam_ros.cli.record_robot import add_robot_recording
 from bam_ros.cli.spinning_node import spinning_node
 from bam_ros.cli.stop_signals import stop_signals
 
@@ -25,7 +19,6 @@ if TYPE_CHECKING:
     from bam_ros.recorder.session_recorder import Progress
 
 EXAMPLE = "bam record --session config/sessions/quick.yaml --output recordings/quick"
-ROBOT_EXAMPLE = "bam record --robot arm.urdf --motion motion.csv --output bags"
 
 _INTERRUPTED = 130
 _BAR = "{percentage:3.0f}%|{bar:20}| {n:.1f}/{total:.0f} runs [{elapsed}<{remaining}] {desc}"
@@ -43,25 +36,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="driver node, as in left/dynamixel; its topics are in the same namespace (default: %(default)s)",
     )
-    parser.add_argument(
-        "--yes", action="store_true", help="take every load as mounted, and a robot's surroundings as clear"
-    )
+    parser.add_argument("--yes", action="store_true", help="take every load as mounted")
     parser.add_argument(
         "--virtual-bench",
         default="",
         metavar="NAME",
         help="node of a virtual bench that mounts the loads itself",
     )
-    add_robot_recording(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Record the session; complete runs in the output directory are kept."""
-    if arguments.robot is not None:
-        return record_robot.run(arguments)
-    refuse_robot_options(arguments, record_robot.OPTIONS)
     if arguments.session is None:
-        raise Missing("--session", "a session file (or --robot with --motion, for a whole robot)")
+        raise Missing("--session", "a session file")
     from bam_ros.recorder.errors import RecordingStopped
     from bam_ros.recorder.node import describe_report, describe_runs
     from bam_ros.recorder.session_file import load_session

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors on runs that no fit has seen: servos found by `bam identify --robot` beside `mujoco.sysid`.
+"""Errors on runs that no fit has seen: servos found by `bam robot identify` beside `mujoco.sysid`.
 
 Both see the same recordings of the same hidden arm, and both begin at the library's servos.
 """

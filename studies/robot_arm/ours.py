@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same arm as `bam identify --robot` finds it, beginning at the servos of the library."""
+"""The same arm as `bam robot identify` finds it, beginning at the servos of the library."""
 
 from __future__ import annotations
 

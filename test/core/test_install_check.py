@@ -32,8 +32,11 @@ def test_commands_of_hardware_ros_and_root_are_not_run() -> None:
     [
         ("bam identify logs --output out  # a comment", "bam identify logs --output out --trials 60"),
         (".venv/bin/bam report out", "bam report out"),
-        ("bam design --robot a --seconds 60 --kp 8", "bam design --robot a --seconds 10 --pieces 20 --kp 8"),
-        ("bam identify --robot a \\\n    --kp 8", "bam identify --robot a --kp 8 --models m1"),
+        (
+            "bam robot design --robot a --seconds 60 --kp 8",
+            "bam robot design --robot a --seconds 10 --pieces 20 --kp 8",
+        ),
+        ("bam robot identify --robot a \\\n    --kp 8", "bam robot identify --robot a --kp 8 --models m1"),
     ],
 )
 def test_a_command_is_run_as_printed_with_a_short_budget(printed: str, typed: str) -> None:

@@ -23,7 +23,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def command(place: Path, name: str, *more: str) -> list[str]:
     robot = ["--robot", str(place / "arm.xml"), "--servos", "sts3215=sts3215"]
-    return [name, *robot, str(place / "desk_arm"), *more]
+    return ["robot", name, *robot, str(place / "desk_arm"), *more]
 
 
 def test_the_hand_s_motion_is_one_of_30_frames_per_second_with_jitter() -> None:

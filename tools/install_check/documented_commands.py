@@ -23,11 +23,11 @@ NOT_RUN = (
     (r"make demo\b", "needs `make setup`; test/ros/demo and `make test-long` run its parts"),
     (r"make ", "takes an hour, or searches without an end"),
     (r"install/|\.venv/bin/python ", "needs `make setup`; the tests of test/ros start the nodes"),
-    (r"bam (record|demo) ", "needs ROS 2 and a running driver; test/ros/recorder runs it"),
     (r"bam simulate .*--view", "needs a screen; test/core/cli/test_simulate_robot runs it"),
+    (r"bam (record|robot record|demo) ", "needs ROS 2 and a running driver; test/ros/recorder runs it"),
     (r"bam .*tcp://", "needs a Dask scheduler"),
     (r"bam .*(sigmaban|so101)", "needs recordings of a real robot"),
-    (r"bam identify --robot .* bags ", "needs bags of `bam record --robot`; test/ros/recorder records such"),
+    (r"bam robot identify .* bags ", "needs bags of `bam robot record`; test/ros/recorder records such"),
     (r"bam .*no_load\.txt", "needs recordings in Dynaban's form; test/core/recordings reads such"),
 )
 """Beginning of a command, as a pattern -> why it is not run. The first that fits counts."""
@@ -38,9 +38,9 @@ PACKAGES = {"--cluster": "distributed"}
 """Option -> package that its page tells to install."""
 
 SHORTER = (
-    (r"(bam identify (?!--robot).*)", r"\1 --trials 60"),
-    (r"(bam identify --robot .*)", r"\1 --models m1"),
-    (r"(bam design --robot .*--seconds) \d+", r"\1 10 --pieces 20"),
+    (r"(bam identify .*)", r"\1 --trials 60"),
+    (r"(bam robot identify .*)", r"\1 --models m1"),
+    (r"(bam robot design .*--seconds) \d+", r"\1 10 --pieces 20"),
     (r"(bam gear .*)", r"\1 --trials 200"),
 )
 """What makes a command short, where an option exists."""

@@ -33,7 +33,10 @@ def pages() -> dict[str, str]:
         " 143 interrupted.\n",
         table(
             ("command", "what it does"),
-            ((f"[`bam {name}`](#bam-{name})", plain(each.help)) for name, each in commands().items()),
+            (
+                (f"[`bam {name}`](#bam-{name.replace(' ', '-')})", plain(each.help))
+                for name, each in commands().items()
+            ),
         ),
     ]
     for name, command in commands().items():

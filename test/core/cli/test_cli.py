@@ -66,7 +66,10 @@ def test_help_loads_nothing_heavy() -> None:
 
 @pytest.mark.parametrize("command", [command.name for command in CORE_COMMANDS])
 def test_help_of_a_command_comes_without_what_only_its_work_needs(command: str) -> None:
-    code = f"import sys; from bam_core.cli import main; main(['{command}', '--help']); print(*sys.modules)"
+    code = (
+        f"import sys; from bam_core.cli import main; main([*'{command}'.split(), '--help']); "
+        "print(*sys.modules)"
+    )
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=WITHIN, check=True
     ).stdout
@@ -80,7 +83,7 @@ def test_help_of_a_command_comes_without_what_only_its_work_needs(command: str) 
 def test_every_command_explains_itself_with_an_example(
     command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([command.name, "--help"]) == 0
+    assert main([*command.name.split(), "--help"]) == 0
     out = capsys.readouterr().out
     assert "example:\n  " in out
     assert "bam " in out.split("example:")[1]
@@ -162,7 +165,7 @@ def test_several_values_of_an_option_are_told_to_be_separated_by_commas(
 def test_wrong_arguments_get_one_line_that_leads_to_the_help(
     command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([command.name, "--no-such\noption", "--output"]) == 2
+    assert main([*command.name.split(), "--no-such\noption", "--output"]) == 2
     error = capsys.readouterr().err
     assert re.fullmatch(rf"bam {command.name}: error: .* \(see bam {command.name} --help\)\n", error)
 

@@ -84,7 +84,7 @@ def test_loads_too_heavy_are_left_out_with_the_numbers(capsys: pytest.CaptureFix
         (["--servo", "xl330", "--kp", ","], Missing, {"thing": "--kp"}),
         (["--servo", "xl330", "--script", "jump"], UnknownName, {"name": "jump"}),
         (["--servo", "xl330", "--runs", "0"], OutOfRange, {"thing": "--runs", "value": 0}),
-        (["--servo", "xl330", "--voltage", "-5"], OutOfRange, {"thing": "--voltage", "value": -5.0}),
+        (["--servo", "xl330", "--vin", "-5"], OutOfRange, {"thing": "--vin", "value": -5.0}),
         (["--servo", "xl330", "--mass", "50", "--length", "1"], Conflict, {"thing": "loads"}),
         (["nowhere", "--servo", "xl330"], Unreadable, {"path": "nowhere"}),
         (["--servo", "xl330", "--json", "/proc/x/design.json"], NotWritable, {}),

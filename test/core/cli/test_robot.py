@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam validate --robot`` and ``bam identify --robot``."""
+"""``bam robot validate`` and ``bam robot identify``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from types import ModuleType
 
 import pytest
 
-from bam_core.cli import design, identify, main, validate
+from bam_core.cli import main
+from bam_core.cli.robot import design, identify, validate
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.motion import read_motion
 from test.core.whole_robot_cases import ARM, SERVOS, recorded, servos, write_csv
@@ -31,7 +32,17 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(place: Path, name: str, *more: str) -> list[str]:
-    return [name, "--robot", str(place / "arm.xml"), "--servos", ",".join(SERVOS), "--vin", "12", *more]
+    return [
+        "robot",
+        name,
+        "--robot",
+        str(place / "arm.xml"),
+        "--servos",
+        ",".join(SERVOS),
+        "--vin",
+        "12",
+        *more,
+    ]
 
 
 def test_a_robot_is_identified_and_validated_with_the_result(
@@ -46,7 +57,7 @@ def test_a_robot_is_identified_and_validated_with_the_result(
     printed = capsys.readouterr().out
     assert "before [mrad]" in printed
     assert "supply of these runs: 12.00 V; the simulator takes it as supply_voltage:=12.0" in printed
-    assert "validate --robot" in printed
+    assert "validate it with: bam robot validate LOGS --robot" in printed
     summary = json.loads((output / "summary.json").read_text())
     assert summary["test"] == ["c_kp16"]
     assert summary["tolerances"]["mass"] == 0.0
@@ -126,15 +137,41 @@ def test_options_of_a_bench_are_refused_for_a_robot(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("name", ["identify", "validate"])
-def test_a_robot_s_options_need_a_robot(
-    name: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("name", ["identify", "validate", "design", "record"])
+@pytest.mark.parametrize("words", [["--robot", "arm.xml"], ["--robot=arm.xml"]])
+def test_a_robot_given_to_a_command_of_a_bench_names_the_command_that_takes_it(
+    name: str, words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    more = ["--output", str(tmp_path / "out")] if name == "identify" else []
-    assert main([name, str(place / "a_kp16.csv"), "--vin", "12", *more]) == 2
-    assert "--robot" in capsys.readouterr().err
-    assert main([name, str(place / "a_kp16.csv"), *more]) == 2
-    assert "is missing" in capsys.readouterr().err
+    assert main([name, *words]) == 2
+    assert capsys.readouterr().err == (
+        f"bam {name}: --robot: is no option of bam {name} (expected the command bam robot {name}); "
+        f"use bam robot {name} --robot FILE ...\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["identify", "validate", "design"])
+def test_a_robot_s_commands_need_a_robot(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["robot", name, "a_kp16.csv", "--vin", "12"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"bam robot {name}: error: the following arguments are required: --robot")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["robot"], "bam robot: error: the following arguments are required: COMMAND"),
+        (["robot", "identfy"], "did you mean 'robot identify'?"),
+        (["robot", "record", "--robot", "a.xml", "--motion", "m.csv", "--output", "o"], "without ROS 2"),
+    ],
+)
+def test_the_group_of_robots_commands_refuses_in_one_line(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
 
 
 @pytest.mark.long
@@ -181,16 +218,15 @@ def test_a_design_that_cannot_be_is_one_line(
     assert not list(tmp_path.iterdir())
 
 
-def test_options_of_a_motion_need_a_robot(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["design", "--servo", "xl330", "--start", "home"]) == 2
-    assert "--robot" in capsys.readouterr().err
-    assert main(["design"]) == 2
-    assert "--servo" in capsys.readouterr().err
+@pytest.mark.parametrize("words", [["design", "--start", "home"], ["validate", "--film", "a.gif"]])
+def test_options_of_a_robot_are_none_of_a_bench(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "log.json", "--servo", "xl330"]) == 2
+    assert words[1] in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("module", [identify, validate, design], ids=lambda module: module.__name__)
-def test_the_example_of_a_robot_is_understood(module: ModuleType) -> None:
-    words = shlex.split(module.ROBOT_EXAMPLE)
+def test_the_example_is_understood(module: ModuleType) -> None:
+    words = shlex.split(module.EXAMPLE)
     parser = argparse.ArgumentParser(exit_on_error=False)
     module.add_arguments(parser)
-    assert parser.parse_args(words[2:]).robot == "arm.urdf"
+    assert parser.parse_args(words[3:]).robot == "arm.urdf"

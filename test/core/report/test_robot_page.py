@@ -179,7 +179,7 @@ def test_the_command_on_the_page_films_a_run(
     output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     filmed = []
-    monkeypatch.setattr("bam_core.cli.validate_robot.require_opengl", lambda what: None)
+    monkeypatch.setattr("bam_core.cli.robot.validate.require_opengl", lambda what: None)
     monkeypatch.setattr("bam_core.robot.film.write_robot_film", lambda *given: filmed.append(given))
     monkeypatch.chdir(tmp_path)
     odd = output.rename(tmp_path / "an arm's")

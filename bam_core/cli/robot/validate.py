@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam validate --robot``: how well servos on all joints reproduce runs of a robot."""
+"""``bam robot validate``: how well servos on all joints reproduce runs of a robot."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from bam_core.cli.logs import add_params
 from bam_core.cli.opengl import require_opengl
-from bam_core.cli.robot import params_by_model, refuse_bench_options, robot_case
+from bam_core.cli.robot.case import add_runs, params_by_model, robot_case
 from bam_core.errors import Conflict, Missing, UnknownName
 from bam_core.files.atomic_file import require_file, write_text
 from bam_core.text.table import format_table
@@ -20,6 +21,31 @@ if TYPE_CHECKING:
     from bam_core.robot.deviations import RobotDeviations
     from bam_core.robot.run import RobotRun
     from bam_core.robot.validation import RobotValidation
+
+
+EXAMPLE = "bam robot validate runs/ --robot arm.urdf --servos '*=xl330' --vin 5 --params identified/*.yaml"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_runs(parser)
+    add_params(parser, ", of servos on the robot (default: the servos of --servos)")
+    parser.add_argument("--json", metavar="FILE", help="write the errors [rad] to this file")
+    parser.add_argument(
+        "--deviations",
+        metavar="FILE|none",
+        help="the robot's deviations from its description (default: deviations/MODEL.yaml beside the servos, "
+        "where 'bam robot identify' writes it)",
+    )
+    parser.add_argument(
+        "--film",
+        metavar="FILE",
+        help="a film, .gif or .mp4 (needs ffmpeg), of the measured robot, a translucent ghost, against the "
+        "simulated one; a base that moves was not measured, so the ghost stands on the simulated one",
+    )
+    parser.add_argument(
+        "--run", dest="filmed", metavar="NAME", help="the log that is filmed (default: the first)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,7 +59,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     from bam_core.robot.validation import validate_robot
 
-    refuse_bench_options(arguments, ("dt", "draws", "set", "bench_effects"))
     if arguments.json:
         require_file(arguments.json)
     case = robot_case(arguments)

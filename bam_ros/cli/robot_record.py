@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam record --robot``: plays a motion on a whole robot and records it."""
+"""``bam robot record``: plays a motion on a whole robot and records it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from bam_core.cli.robot import add_description, servo_words
-from bam_core.errors import Conflict, Missing, Unavailable
+from bam_core.cli.robot.case import add_description, servo_words
+from bam_core.errors import Conflict, Unavailable
 from bam_core.text.comma_list import comma_list
 from bam_ros.cli.spinning_node import spinning_node
 from bam_ros.cli.stop_signals import stop_signals
@@ -25,21 +25,31 @@ if TYPE_CHECKING:
     from bam_core.robot.motion import RobotMotion
     from bam_ros.recorder.robot_recorder import RobotLinks, RobotRecorder
 
-OPTIONS = ("servos", "motion", "floor")
-"""Options that need --robot and have no default."""
+EXAMPLE = "bam robot record --robot arm.urdf --motion motion.csv --output bags"
 
 _INTERRUPTED = 130
 
 
-def add_robot_recording(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of a motion."""
-    group = parser.add_argument_group(
-        "a whole robot",
-        "play a motion, such as one of 'bam design --robot', through the driver nodes; --driver names all of "
-        "them, as in dynamixel or left/dynamixel,right/dynamixel",
-    )
+def add_arguments(group: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     add_description(group, has_joints=False)
-    group.add_argument("--motion", metavar="FILE", help="CSV with the columns time, goal:JOINT and kp")
+    group.add_argument(
+        "--motion",
+        required=True,
+        metavar="FILE",
+        help="CSV with the columns time, goal:JOINT and kp, such as one of 'bam robot design'",
+    )
+    group.add_argument("--output", required=True, metavar="DIR", help="directory for the bags")
+    group.add_argument(
+        "--driver",
+        default="dynamixel",
+        metavar="NAME,...",
+        help="driver nodes of all joints, as in left/dynamixel,right/dynamixel; a driver's topics are in its "
+        "namespace (default: %(default)s)",
+    )
+    group.add_argument(
+        "--yes", action="store_true", help="take the robot's surroundings as clear, without asking"
+    )
     group.add_argument(
         "--approach-speed",
         type=float,
@@ -86,10 +96,6 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_ros.recorder.robot_ready import require_playable, wait_for_robot
     from bam_ros.recorder.robot_recorder import RobotLinks, RobotRecorder
 
-    if arguments.session is not None:
-        raise Conflict("--session", "is about a bench", expected="--motion FILE with --robot")
-    if not arguments.motion:
-        raise Missing("--motion", "the file to play, such as one of 'bam design --robot'")
     motion = read_motion(arguments.motion)
     limits = PlaybackLimits(
         approach_speed=arguments.approach_speed,
@@ -122,19 +128,20 @@ def run(arguments: argparse.Namespace) -> int:
             with operator.watching(recorder, motion):
                 report = recorder.record(bag, operator.tick, operator.tell)
         except RecordingStopped:
-            print("bam record: interrupted, the servos are released", file=sys.stderr)
+            print("bam robot record: interrupted, the servos are released", file=sys.stderr)
             return _INTERRUPTED
     lost = f", {report.dropped} lost" if report.dropped else ""
     print(
-        f"{report.bag}: {report.states} states{lost}; fit it with: bam identify --robot {arguments.robot} ..."
+        f"{report.bag}: {report.states} states{lost}; "
+        f"fit it with: bam robot identify --robot {arguments.robot} ..."
     )
     if report.problem:
-        print(f"bam record: {report.problem}; record it again where you can", file=sys.stderr)
+        print(f"bam robot record: {report.problem}; record it again where you can", file=sys.stderr)
     return 0
 
 
 def bag_directory(output: Path, stem: str, kp: float) -> Path:
-    """Return a name for a bag that says the gain, as `bam identify --robot` reads it, and is not taken."""
+    """Return a name for a bag that says the gain, as `bam robot identify` reads it, and is not taken."""
     number = 1
     while (path := output.absolute() / f"{stem}_{number}_kp{kp:g}").exists():
         number += 1
@@ -183,7 +190,7 @@ class RobotOperator:
 
     def tell(self, line: str) -> None:
         """Print a line above the bar."""
-        tqdm.write(f"bam record: {line}", file=sys.stderr)
+        tqdm.write(f"bam robot record: {line}", file=sys.stderr)
 
     def tick(self) -> None:
         """Move the bar; raises RecordingStopped once for every signal."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam design --robot``: a motion that tells most about the servos of an assembled robot."""
+"""``bam robot design``: a motion that tells most about the servos of an assembled robot."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bam_core.cli.robot import add_description, refuse_bench_options, servo_words
-from bam_core.errors import Missing, OutOfRange, WrongType
+from bam_core.cli.robot.case import LOGS_HELP, add_description, servo_words
+from bam_core.errors import OutOfRange, WrongType
 from bam_core.files.atomic_file import require_file
 from bam_core.text.comma_list import comma_list
 from bam_core.text.table import format_table
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-OPTIONS = ("servos", "joints", "start", "floor", "tolerance", "output")
-"""Options that need --robot and have no default."""
-
-_BENCH_OPTIONS = ("servo", "mass", "length", "arm_mass", "cluster", "json", "session")
+EXAMPLE = "bam robot design --robot arm.urdf --servos '*=xl330' --kp 400 --vin 5 --output motion.csv"
 
 
-def add_robot_design(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of a motion."""
-    group = parser.add_argument_group(
-        "a whole robot",
-        "plan a motion of all joints that keeps to limits in simulations, also of robots that differ from "
-        "the description; LOGS are then runs of this robot, and --kp (one gain) and --vin are those of "
-        "its servos",
+def add_arguments(group: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    group.description = (
+        "Plan a motion of all joints that determines the servos' parameters well. It keeps to its limits in\n"
+        "simulations, also of robots that differ from the description."
     )
+    group.add_argument("logs", nargs="*", metavar="LOGS", help=f"recorded already: {LOGS_HELP}")
     add_description(group)
-    group.add_argument("--output", metavar="FILE", help="write the motion to this file (CSV)")
+    group.add_argument("--output", required=True, metavar="FILE", help="write the motion to this file (CSV)")
+    group.add_argument(
+        "--kp", required=True, metavar="KP", help="position gain of the servos, firmware units"
+    )
+    group.add_argument("--vin", type=float, metavar="V", help="supply (default: that of LOGS or nominal)")
     group.add_argument(
         "--start",
         metavar="KEYFRAME",
@@ -88,7 +88,7 @@ def add_robot_design(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="how far the robot may be from its description, as of bam identify --robot; may be repeated",
+        help="how far the robot may be from its description, as of bam robot identify; may be repeated",
     )
 
 
@@ -100,9 +100,6 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.robot.motion_design import design_motion
 
     begin = time.monotonic()
-    refuse_bench_options(arguments, _BENCH_OPTIONS)
-    if not arguments.output:
-        raise Missing("--output", "the file for the motion")
     require_file(arguments.output)
     task = _task(arguments)
     with tqdm(total=task.pieces, desc="pieces", unit="piece", disable=None, leave=False) as bar:
@@ -111,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(_summary(task, found))
     print()
     print(_parameters(found))
-    print(f"{time.monotonic() - begin:.0f} s; wrote {arguments.output}, play it with: bam record --robot ...")
+    print(f"{time.monotonic() - begin:.0f} s; wrote {arguments.output}, play it with: bam robot record ...")
     return 0
 
 
@@ -155,17 +152,17 @@ def _task(arguments: argparse.Namespace) -> DesignTask:
         log.warning("%s touch at the start: their contact is not looked at", pair)
     if not contacts.has_surroundings:
         log.warning("the description has nothing around the robot, no table and no floor: --floor adds one")
-    settings = RunSettings(kp=kp, supply_voltage=arguments.voltage)
+    settings = RunSettings(kp=kp, supply_voltage=arguments.vin)
     return DesignTask(
         bench=bench,
         check=MotionCheck(
-            bench, unknowns, limits, contacts, supply_voltage=arguments.voltage, seed=arguments.seed
+            bench, unknowns, limits, contacts, supply_voltage=arguments.vin, seed=arguments.seed
         ),
         unknowns=unknowns,
         space=space,
         limits=limits,
         kp=kp,
-        supply_voltage=arguments.voltage,
+        supply_voltage=arguments.vin,
         seconds=arguments.seconds,
         pieces=arguments.pieces,
         seed=arguments.seed,
@@ -173,10 +170,8 @@ def _task(arguments: argparse.Namespace) -> DesignTask:
     )
 
 
-def _gain(told: str | None) -> float:
+def _gain(told: str) -> float:
     expected = "the position gain of the servos, one number"
-    if told is None:
-        raise Missing("--kp", expected)
     try:
         gain = float(told)
     except ValueError:

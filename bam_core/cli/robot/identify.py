@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam identify --robot``: servos of an assembled robot, from its own runs."""
+"""``bam robot identify``: servos of an assembled robot, from its own runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.cli.robot import RobotCase, refuse_bench_options, robot_case, run_settings
+from bam_core.cli.robot.case import RobotCase, add_runs, robot_case, run_settings
 from bam_core.errors import Conflict, Missing, WrongType
 from bam_core.text.comma_list import comma_list
 from bam_core.text.table import format_table
@@ -23,7 +23,39 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-DEFAULT_MODELS = "m6"
+EXAMPLE = (
+    "bam robot identify runs/ --robot arm.urdf --servos '*=xl330' --vin 5 --test kp=200 --output identified"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_runs(parser)
+    parser.add_argument(
+        "--models",
+        default="m6",
+        metavar="M1,M4,...|all",
+        help="friction models to fit, separated by commas (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--test",
+        nargs="+",
+        metavar=("RULE|RUN|FILE", "RUN|FILE"),
+        help="runs that are not fitted, by which the result is judged: kp=VALUE, names and patterns of runs, "
+        "such as my_task_episode_1?, or files (default: none)",
+    )
+    parser.add_argument(
+        "--tolerance",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="how far the robot may be from its description, one standard deviation; 0 fixes it. mass, "
+        "strength, back_emf, friction and load_friction are relative, centre in m, zero in rad, delay and "
+        "expected_delay in s, as in --tolerance mass=0.03; may be repeated (default: mass 0.03 and centre "
+        "0.003 of links, zero 0.02, delay 0.005 around expected_delay 0.005, and how units differ: strength "
+        "0.05, back_emf 0.05, friction 0.1, load_friction 0.1)",
+    )
+    parser.add_argument("--output", required=True, metavar="DIR", help="directory for results")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -38,18 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.text.tolerance_words import tolerances_from
 
     start = time.monotonic()
-    bench = (
-        "servo",
-        "search",
-        "trials",
-        "effects",
-        "uncertainty",
-        "storage",
-        "cluster",
-        "set",
-    )
-    refuse_bench_options(arguments, bench)
-    models = [model.name for model in resolve_models(comma_list(arguments.models or DEFAULT_MODELS))]
+    models = [model.name for model in resolve_models(comma_list(arguments.models))]
     tolerances = tolerances_from(arguments.tolerance, Tolerances())
     output = RobotOutput(arguments.output, Path(arguments.robot).stem)
     case = robot_case(arguments)
@@ -81,8 +102,8 @@ def run(arguments: argparse.Namespace) -> int:
                 log.warning("%s: wrote the parameters of %s, but not their errors", arguments.output, model)
     print(_tables(found))
     print(
-        f"{time.monotonic() - start:.0f} s in all; wrote {Path(arguments.output)}, validate it with: bam "
-        f"validate --robot {arguments.robot} ... --params {arguments.output}/*.yaml LOGS"
+        f"{time.monotonic() - start:.0f} s in all; wrote {Path(arguments.output)}, validate it with: "
+        f"bam robot validate LOGS --robot {arguments.robot} ... --params {arguments.output}/*.yaml"
     )
     return 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `bam validate --robot` and `bam identify --robot` share: a robot, its servos, its runs."""
+"""What the commands `bam robot ...` share: a robot, its servos, its runs, and the options that name them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_OF_A_ROBOT = ("servos", "joints", "interval", "kp", "vin", "unit", "calibration", "others", "film", "filmed")
-"""Options."""
-_DEFAULTS = {"others": "simulated"}
-
 
 @dataclass(frozen=True, kw_only=True)
 class RobotCase:
@@ -45,13 +41,15 @@ class RobotCase:
     joints: tuple[str, ...]
 
 
-def add_robot(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of a whole robot."""
-    group = parser.add_argument_group(
-        "a whole robot",
-        "LOGS are then bags, CSV files with the columns time, goal:JOINT and read:JOINT (s, rad), LeRobot "
-        "datasets, or NumPy archives of mujoco.sysid or with PACE's names; see docs/robot.md",
-    )
+LOGS_HELP = (
+    "runs of the robot: bags, CSV files with the columns time, goal:JOINT and read:JOINT (s, rad), LeRobot "
+    "datasets, or NumPy archives of mujoco.sysid or with PACE's names; see docs/robot.md"
+)
+
+
+def add_runs(group: argparse.ArgumentParser) -> None:
+    """Declare the runs of a robot and the options that say how they were recorded."""
+    group.add_argument("logs", nargs="+", metavar="LOGS", help=LOGS_HELP)
     add_description(group)
     group.add_argument(
         "--interval",
@@ -86,9 +84,11 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_description(group: argparse._ArgumentGroup, *, has_joints: bool = True) -> None:
+def add_description(group: argparse.ArgumentParser, *, has_joints: bool = True) -> None:
     """Declare the options that say which robot, with which servos, on what; perhaps which joints count."""
-    group.add_argument("--robot", metavar="FILE", help="its description, MJCF or URDF")
+    group.add_argument(
+        "--robot", required=True, metavar="FILE", help="description of the robot, MJCF or URDF"
+    )
     group.add_argument(
         "--servos",
         action="append",
@@ -177,26 +177,6 @@ def servo_words(given: Sequence[str]) -> list[str]:
     if not words:
         raise Missing("--servos", "which servo is on which joints, as in mx106=mx106,head_*=mx64")
     return words
-
-
-def refuse_robot_options(arguments: argparse.Namespace, names: Sequence[str] = _OF_A_ROBOT) -> None:
-    """Raise Conflict where an option of a robot is given without one."""
-    for name in names:
-        given = getattr(arguments, name, None)
-        if given and given != _DEFAULTS.get(name):
-            option = "--run" if name == "filmed" else f"--{name.replace('_', '-')}"
-            raise Conflict(option, "is about a whole robot", expected="--robot FILE", advice="add it")
-
-
-def refuse_bench_options(arguments: argparse.Namespace, names: Sequence[str]) -> None:
-    """Raise Conflict where an option is given that only recordings of a bench have."""
-    for name in names:
-        if getattr(arguments, name) not in (None, "", 0, []):
-            raise Conflict(
-                f"--{name.replace('_', '-')}",
-                "is about recordings of a bench",
-                advice="leave it or --robot out",
-            )
 
 
 def params_by_model(
