@@ -186,8 +186,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     print(
-        f"wrote {place}; identify it with: bam robot identify --robot {place}/arm.xml --servos {SERVO}={SERVO} "
-        f"--kp {KP:g} --models m1,m3 --output {place}/identified {place}/desk_arm "
+        f"wrote {place}; identify it with: bam robot identify --robot {place}/arm.xml "
+        f"--servos {SERVO}={SERVO} --kp {KP:g} --models m1,m3 --output {place}/identified {place}/desk_arm "
         f"--test desk_arm_episode_{arguments.episodes - 1}"
     )
     return 0

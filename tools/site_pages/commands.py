@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from importlib import import_module
 
 from bam_core.cli import CORE_COMMANDS, Command
+from bam_core.cli.command import GROUPS
 from bam_ros.cli import ROS_COMMANDS
 from site_pages.markdown import code, plain, table
 
@@ -14,6 +16,12 @@ from site_pages.markdown import code, plain, table
 def commands() -> dict[str, Command]:
     """Return all commands by name, those that need ROS 2 included."""
     return {command.name: command for command in (*CORE_COMMANDS, *ROS_COMMANDS)}
+
+
+def split(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the command's name, of one word or two, and its arguments."""
+    count = 2 if words[0] in GROUPS else 1
+    return " ".join(words[:count]), list(words[count:])
 
 
 def parser(name: str) -> argparse.ArgumentParser:

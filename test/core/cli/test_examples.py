@@ -62,7 +62,7 @@ def test_the_examples_make_one_session(
 
 
 def test_the_readme_calls_commands_that_there_are() -> None:
-    calls = re.findall(r"^bam ([a-z]\S*)", README.read_text(), re.MULTILINE)
+    calls = re.findall(r"^bam (robot [a-z]+|[a-z]\S*)", README.read_text(), re.MULTILINE)
     assert calls
     assert set(calls) <= {command.name for command in CORE_COMMANDS}
 
