@@ -91,6 +91,36 @@ def test_without_params_the_servos_given_are_validated(
     assert printed.endswith("identified: none\n")
 
 
+def test_runs_of_a_robot_are_viewed_with_its_servos(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, log = tmp_path / "runs.html", str(place / "a_kp16.csv")
+    assert main([*command(place, "view", log, str(place / "b_kp16.csv")), "--output", str(page)]) == 0
+    assert capsys.readouterr().out == f"wrote {page}\n"
+    html = page.read_text()
+    data = json.loads(re.search(r'id="fit-data">(.*?)</script>', html, re.DOTALL)[1])
+    names = [f"{run}_kp16 · {joint}" for run in "ab" for joint in ("shoulder", "elbow")]
+    assert list(data["logs"]) == names
+    assert list(data["titles"].values()) == ["given"]
+    assert all("m1" in log["residual"] for log in data["logs"].values())
+    errors = tmp_path / "errors.json"
+    assert main([*command(place, "validate", log), "--json", str(errors)]) == 0
+    (result,) = json.loads(errors.read_text()).values()
+    for error in result["per_log"]["a_kp16"]["per_joint"].values():
+        assert f">{1e3 * error:.2f}<" in html
+
+
+def test_a_view_of_a_robot_takes_no_options_of_a_bench(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, log = tmp_path / "runs.html", str(place / "a_kp16.csv")
+    assert main([*command(place, "view", log), "--output", str(page), "--set", "vin=12"]) == 2
+    assert "--set" in capsys.readouterr().err
+    assert main(["view", log, "--vin", "12"]) == 2
+    assert "--robot" in capsys.readouterr().err
+    assert not page.exists()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam view --robot``: runs of a robot as they are, and as simulated with its servos."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from bam_core.cli.robot import params_by_model, refuse_bench_options, robot_case
+from bam_core.files.atomic_file import require_file, write_text
+
+
+def run(arguments: argparse.Namespace, page: str) -> int:
+    """Simulate every run with every friction model, and write the page."""
+    from bam_core.report.results import Trajectory
+    from bam_core.report.robot_view import render_robot_view
+    from bam_core.robot.deviations import NO_DEVIATIONS
+    from bam_core.robot.deviations_file import deviations_path, load_deviations
+    from bam_core.robot.validation import simulate_runs
+
+    refuse_bench_options(arguments, ("bench_effects", "set", "rerun"))
+    output = Path(arguments.output or page)
+    require_file(output)
+    case = robot_case(arguments)
+    simulated = {}
+    for model, (servos, folder) in params_by_model(arguments.params or [], case).items():
+        file = None if folder is None else deviations_path(folder, model)
+        deviations = load_deviations(file) if file is not None and file.is_file() else NO_DEVIATIONS
+        simulated[model] = simulate_runs(case.bench, case.runs, servos, deviations)
+    curves = {
+        (each.name, joint): Trajectory(
+            time=each.time[each.counts],
+            measured=each.position[each.counts, each.column(joint)],
+            goal=each.goal_position[each.counts, each.column(joint)],
+            torque=None,
+            simulated={
+                model: paths[each.name][each.counts, each.column(joint)] for model, paths in simulated.items()
+            },
+        )
+        for each in case.runs
+        for joint in case.joints
+    }
+    about = [f"{each.name}: kp {each.kp:g}" for each in case.runs]
+    write_text(output, render_robot_view(Path(arguments.robot).stem, curves, list(simulated), about))
+    print(f"wrote {output}")
+    return 0
