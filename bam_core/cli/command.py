@@ -52,6 +52,7 @@ CORE_COMMANDS: tuple[Command, ...] = (
         "measure how well servos on all joints reproduce runs of a robot",
         "bam_core.cli.robot.validate",
     ),
+    Command("robot view", "show runs of a robot, and what servos make of them", "bam_core.cli.robot.view"),
     Command("robot design", "plan a motion from which a fit learns most", "bam_core.cli.robot.design"),
     Command("diagram", "draw the drive/backdrive diagram of servo models", "bam_core.cli.diagram"),
     Command("report", "write what an identification found as one HTML page", "bam_core.cli.report"),
@@ -66,7 +67,7 @@ CORE_COMMANDS: tuple[Command, ...] = (
 )
 """The commands of an installation without ROS 2; where two have one name, the later one counts."""
 
-GROUPS = {"robot": "an assembled robot: identify, validate, design, record"}
+GROUPS = {"robot": "an assembled robot: identify, validate, view, design, record"}
 """First word of commands of two words -> what they are for."""
 
 

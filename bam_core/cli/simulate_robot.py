@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bam_core.cli.robot import servo_words
+from bam_core.cli.robot.case import servo_words
 from bam_core.errors import Conflict, Missing
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
 from bam_core.cli.logs import add_logs, add_params
-from bam_core.cli.robot import add_robot, refuse_robot_options
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import Conflict, WrongShape
 from bam_core.files.atomic_file import require_file, write_text
@@ -43,16 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.rrd",
         help="show them in Rerun instead, or write a file for it (needs: pip install 'bam_bench[rerun]')",
     )
-    add_robot(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate what is to be compared, and write the page."""
-    if arguments.robot:
-        from bam_core.cli import view_robot
-
-        return view_robot.run(arguments, PAGE)
-    refuse_robot_options(arguments)
     from bam_core.recordings import load_recordings
     from bam_core.recordings.discovery import unique_names
     from bam_core.report import MOST_MODELS, ModelView

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from bam_core.cli import main
-from bam_core.cli.robot import design, identify, validate
+from bam_core.cli.robot import design, identify, validate, view
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.motion import read_motion
 from test.core.whole_robot_cases import ARM, SERVOS, recorded, servos, write_csv
@@ -108,17 +108,6 @@ def test_runs_of_a_robot_are_viewed_with_its_servos(
     (result,) = json.loads(errors.read_text()).values()
     for error in result["per_log"]["a_kp16"]["per_joint"].values():
         assert f">{1e3 * error:.2f}<" in html
-
-
-def test_a_view_of_a_robot_takes_no_options_of_a_bench(
-    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    page, log = tmp_path / "runs.html", str(place / "a_kp16.csv")
-    assert main([*command(place, "view", log), "--output", str(page), "--set", "vin=12"]) == 2
-    assert "--set" in capsys.readouterr().err
-    assert main(["view", log, "--vin", "12"]) == 2
-    assert "--robot" in capsys.readouterr().err
-    assert not page.exists()
 
 
 @pytest.mark.parametrize(
@@ -254,7 +243,7 @@ def test_options_of_a_robot_are_none_of_a_bench(words: list[str], capsys: pytest
     assert words[1] in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("module", [identify, validate, design], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [identify, validate, view, design], ids=lambda module: module.__name__)
 def test_the_example_is_understood(module: ModuleType) -> None:
     words = shlex.split(module.EXAMPLE)
     parser = argparse.ArgumentParser(exit_on_error=False)

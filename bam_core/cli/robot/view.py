@@ -1,16 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam view --robot``: runs of a robot as they are, and as simulated with its servos."""
+"""``bam robot view``: runs of a robot as they are, and as simulated with its servos."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from bam_core.cli.robot import params_by_model, refuse_bench_options, robot_case
+from bam_core.cli.logs import add_params
+from bam_core.cli.robot.case import add_runs, params_by_model, robot_case
 from bam_core.files.atomic_file import require_file, write_text
 
+EXAMPLE = "bam robot view runs/ --robot arm.urdf --servos '*=xl330' --vin 5 --output runs.html"
 
-def run(arguments: argparse.Namespace, page: str) -> int:
+PAGE = "view.html"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_runs(parser)
+    add_params(parser, ", of servos on the robot (default: the servos of --servos)")
+    parser.add_argument(
+        "--output", metavar="FILE", help=f"page to write (default: {PAGE} where the command is run)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
     """Simulate every run with every friction model, and write the page."""
     from bam_core.report.results import Trajectory
     from bam_core.report.robot_view import render_robot_view
@@ -18,8 +32,7 @@ def run(arguments: argparse.Namespace, page: str) -> int:
     from bam_core.robot.deviations_file import deviations_path, load_deviations
     from bam_core.robot.validation import simulate_runs
 
-    refuse_bench_options(arguments, ("bench_effects", "set", "rerun"))
-    output = Path(arguments.output or page)
+    output = Path(arguments.output or PAGE)
     require_file(output)
     case = robot_case(arguments)
     simulated = {}
