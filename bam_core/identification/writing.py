@@ -9,14 +9,14 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.errors import NotWritable
+from bam_core.errors import NotWritable, printable_line
 from bam_core.files.atomic_file import require_directory, scratch, write_text
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.result import Identification
@@ -100,14 +100,31 @@ def _write(identification: Identification, directory: Path) -> None:
             save_prediction(path, predictions[model])
     simulated = _simulated(identification)
     logs = identification.split.logs
-    bands = _bands(identification, logs)
+    bands: Bands = {log.name: {} for log in logs}
+    with _alone("bands"):
+        bands = _bands(identification, logs)
     save_trajectories(directory / TRAJECTORIES, logs, simulated, bands)
     if not identification.not_done:
-        _plot(identification, simulated, bands, directory / PLOTS)
+        with _alone("plots"):
+            _plot(identification, simulated, bands, directory / PLOTS)
     digest = hashlib.sha256((directory / TRAJECTORIES).read_bytes()).hexdigest()
     summary = {**identification.summary(), "trajectories_sha256": digest}
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(directory / SUMMARY, text + "\n")
+
+
+@contextlib.contextmanager
+def _alone(what: str) -> Iterator[None]:
+    """Let a part of the output fail without the rest: parameters of a long search are worth more.
+
+    An OSError, such as that of a full disk, concerns all of it and goes on.
+    """
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        log.warning("%s: are left out (%s); all other results are written", what, printable_line(str(error)))
 
 
 def _simulated(identification: Identification) -> Simulated:

@@ -54,6 +54,25 @@ def test_a_directory_gets_servos_summary_and_plots(found: Identification, tmp_pa
     assert [path.name for path in output.parent.iterdir()] == ["results"]
 
 
+@pytest.mark.parametrize("failing", ["predicted_bands", "_plot"])
+def test_bands_and_plots_fail_alone(
+    failing: str,
+    found: Identification,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(*words: object, **options: object) -> None:
+        raise ValueError("a curve\nthat cannot be drawn")
+
+    monkeypatch.setattr("bam_core.identification.writing._plot", lambda *words: None)
+    monkeypatch.setattr(f"bam_core.identification.writing.{failing}", fail)
+    write_identification(found, tmp_path / "results")
+    assert {"m1.yaml", "m3.yaml", "summary.json", "trajectories.npz"} <= content(tmp_path / "results")
+    (warning,) = [each.getMessage() for each in caplog.records]
+    assert "\n" not in warning
+
+
 def test_what_was_found_of_the_bench_is_beside_the_servo(
     found: Identification, tmp_path: Path, caplog: pytest.LogCaptureFixture, no_plots: None
 ) -> None:
