@@ -4,6 +4,7 @@
 A subcommand is a module with two functions and an example, imported only when it is chosen::
 
     EXAMPLE = "bam servos xl330"
+    FIRST_SCREEN = ("--name",)  # options that --help shows, where not all fit one screen
     def add_arguments(parser: argparse.ArgumentParser) -> None: ...
     def run(arguments: argparse.Namespace) -> int: ...  # exit status; BamError: one line and status 2
 """
@@ -16,16 +17,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from importlib import import_module
-from typing import NamedTuple, NoReturn, TextIO, cast
+from typing import NamedTuple, TextIO, cast
 
 from bam_core._version import __version__
 from bam_core.cli.logs import logs_first
+from bam_core.cli.parser import USER_ERROR, CommandParser
 from bam_core.cli.standard_output import StandardOutput
-from bam_core.errors import BamError, Conflict, Terminated, UnknownName, printable_line
+from bam_core.errors import BamError, Conflict, Terminated, UnknownName
 from bam_core.simulation.threads import one_blas_thread
 from bam_core.text.warning_lines import print_warnings
 
-USER_ERROR = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 TERMINATED = 143  # 128 + SIGTERM
 
@@ -160,40 +161,16 @@ def _refuse_robot(table: Mapping[str, Command], chosen: str | None, argv: Sequen
             )
 
 
-class _Parser(argparse.ArgumentParser):
-    """Tells a mistake in one line; usage is what --help shows."""
-
-    def error(self, message: str) -> NoReturn:
-        if message.endswith(" LOGS"):  # an option that takes several words has taken them, too
-            message += "; give them before the options"
-        self.exit(
-            USER_ERROR,
-            f"{self.prog}: error: {printable_line(' '.join(message.split()))} (see {self.prog} --help)\n",
-        )
-
-    def refuse(self, argv: Sequence[str], unknown: Sequence[str]) -> NoReturn:
-        """End because of words that no argument takes."""
-        first = unknown[0]
-        before = list(argv[: argv.index(first)]) if first in argv else []
-        option = next((word for word in reversed(before) if word.startswith("--")), "")
-        action = self._option_string_actions.get(option)
-        cure = ""
-        if action is not None and isinstance(action.metavar, str) and "," in action.metavar:
-            together = ",".join([*before[before.index(option) + 1 :], *unknown])
-            cure = f"; {option} takes them with commas between: {option} {together}"
-        self.error(f"unrecognized arguments: {' '.join(unknown)}{cure}")
-
-
 def _parse(table: dict[str, Command], chosen: str | None, argv: Sequence[str]) -> argparse.Namespace:
     """Parse with a parser that knows all names but only the chosen command's arguments."""
-    parser = _Parser(
+    parser = CommandParser(
         prog="bam",
         description="Identify a servo's friction and motor on a pendulum bench.",
         epilog="bam COMMAND --help explains a command and shows an example.",
     )
     parser.add_argument("--version", action="version", version=f"bam_bench {__version__}")
     choices = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    groups: dict[tuple[str, ...], argparse._SubParsersAction[_Parser]] = {(): choices}
+    groups: dict[tuple[str, ...], argparse._SubParsersAction[CommandParser]] = {(): choices}
     for name, command in table.items():
         *group, word = name.split()
         if tuple(group) not in groups:
@@ -214,6 +191,7 @@ def _parse(table: dict[str, Command], chosen: str | None, argv: Sequence[str]) -
             module = import_module(command.module)
             subparser.epilog = f"example:\n  {module.EXAMPLE}"
             module.add_arguments(subparser)
+            subparser.add_help_all(getattr(module, "FIRST_SCREEN", None))
             subparser.set_defaults(command=name, run=module.run, refuse=subparser.refuse)
     arguments, unknown = parser.parse_known_args(argv)
     if unknown and not getattr(arguments, "accept_unknown", False):

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "bam design recordings/ --servo out/xl330/m4.yaml --runs 6 --session next.yaml"
 
+FIRST_SCREEN = ("--servo", "--runs", "--mass", "--length", "--kp", "--vin", "--json", "--session")
+
 _MOST_CANDIDATES = 2000
 
 

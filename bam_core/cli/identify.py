@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "bam identify recordings/ --servo xl330 --models m1,m4,m6 --test kp=800 --output out/xl330"
 
+FIRST_SCREEN = ("--servo", "--models", "--test", "--effects", "--set", "--output")
+
 log = logging.getLogger(__name__)
 
 
@@ -77,8 +79,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--test",
         nargs="+",
         metavar=("RULE|FILE", "FILE"),
-        help="logs that no fit and no choice sees, by which the result is judged: files, which are then not "
-        "trained on, or one rule: fraction=0.25 (a random share, the default from 8 logs on), kp=400 (all "
+        help="logs held out for the test error, as a rule such as kp=800 or as files: no fit and no choice "
+        "sees them; files, which are then not trained on, or one rule: fraction=0.25 (a random share, "
+        "the default from 8 logs on), kp=400 (all "
         "logs with that value; also mass, arm_mass, length, script, supply_voltage, servo, name), none (all "
         "logs are fitted: there is no test error), leave-one-out=kp (the same, and selection leaves out "
         "every kp in turn)",

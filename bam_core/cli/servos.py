@@ -10,6 +10,17 @@ from bam_core.errors import Conflict
 from bam_core.text.table import format_table
 
 EXAMPLE = "bam servos new my_servo.yaml --voltage 12V --stall-torque '30 kg.cm' --stall-current 2.7A"
+FIRST_SCREEN = (
+    "--name",
+    "--law",
+    "--voltage",
+    "--stall-torque",
+    "--stall-current",
+    "--no-load-speed",
+    "--counts-per-turn",
+    "--factory-kp",
+    "--period",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "servo",
         nargs="?",
         metavar="SERVO|new",
-        help="show this servo (a library name or a YAML file) as YAML; 'new' writes FILE for one that the "
-        "library does not have, from its data sheet; default: list all",
+        help="servo to show as YAML, a library name or a file, or 'new' to write FILE from a data sheet, for "
+        "one that the library does not have (default: list all)",
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="for 'new': the file to write")
     new_servo.add_arguments(parser)

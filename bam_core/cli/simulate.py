@@ -29,6 +29,20 @@ EXAMPLE = (
     "bam simulate --params out/xl330/m6.yaml --script sin_sin --mass 0.5 --length 0.1 --kp 200 --output run/"
 )
 
+FIRST_SCREEN = (
+    "--params",
+    "--script",
+    "--recording",
+    "--mass",
+    "--length",
+    "--kp",
+    "--output",
+    "--render",
+    "--view",
+    "--robot",
+    "--servos",
+)
+
 _BENCH_DEFAULTS = {"mass": 0.5, "arm_mass": 0.0, "length": 0.15}
 _FINEST_DT, _COARSEST_DT = 1e-5, 0.1  # s; MuJoCo refuses what is unstable below that
 _COLUMNS = (

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "bam validate recordings/ --params out/xl330/m1.yaml out/xl330/m6.yaml --json validation.json"
 
+FIRST_SCREEN = ("--params", "--bench-effects", "--set", "--draws", "--json")
+
 log = logging.getLogger(__name__)
 
 _FINEST_DT, _COARSEST_DT = 1e-5, 0.02  # s

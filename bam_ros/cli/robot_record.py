@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "bam robot record --robot arm.urdf --motion motion.csv --output bags"
 
+FIRST_SCREEN = ("--robot", "--motion", "--driver", "--servos", "--floor", "--yes", "--output")
+
 _INTERRUPTED = 130
 
 

@@ -68,7 +68,9 @@ def test_commands_in_sentences_and_tables_have_words_that_their_parsers_know() -
         for told in re.findall(r"`(?:\.venv/bin/)?(bam [a-z]+(?: [^`|]+)?)`", text):
             if told.split()[1:] in [[group] for group in GROUPS]:
                 continue
-            command, words = bam.split([word for word in shlex.split(told)[1:] if word != "--help"])
+            command, words = bam.split(
+                [word for word in shlex.split(told)[1:] if word not in ("--help", "--help-all")]
+            )
             parser = bam.parser(command)
             for group in parser._mutually_exclusive_groups:
                 group.required = False

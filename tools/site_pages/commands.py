@@ -35,10 +35,9 @@ def pages() -> dict[str, str]:
     """Return the page."""
     parts = [
         "# Commands\n",
-        "Made from the parsers of the commands; `bam COMMAND --help` prints the same. In a checkout, `bam` is"
-        " `.venv/bin/bam`. Exit status: 0 done, 2 a mistake in what was given (one line on standard error),"
-        " 130 and"
-        " 143 interrupted.\n",
+        "Made from the parsers of the commands; `bam COMMAND --help-all` prints the same. In a checkout,"
+        " `bam` is `.venv/bin/bam`. Exit status: 0 done, 2 a mistake in what was given (one line on standard"
+        " error), 130 and 143 interrupted.\n",
         table(
             ("command", "what it does"),
             (

@@ -94,8 +94,8 @@ def add_description(group: argparse.ArgumentParser, *, has_joints: bool = True) 
         action="append",
         default=[],
         metavar="CLASS_OR_JOINT=SERVO,...",
-        help="which servo (name from 'bam servos', or file) is on which joints: those of a default class of "
-        "the MJCF, or by name or pattern, as in --servos mx106=mx106,head_*=mx64",
+        help="which servo is on which joints, as in --servos mx106=mx106,head_*=mx64: joints of a default "
+        "class of the MJCF, or by name or pattern; the servo as a name from 'bam servos', or a file",
     )
     if has_joints:
         group.add_argument(
@@ -109,8 +109,8 @@ def add_description(group: argparse.ArgumentParser, *, has_joints: bool = True) 
         "--root",
         default="fixed",
         metavar="free|fixed|SITE_ON_GROUND",
-        help="what the base does: it does not move, it is free, or it stands with this site, the sole of a "
-        "foot, on level ground at the start (default: fixed)",
+        help="what the base does (default: fixed): it does not move, it is free, or it stands with this "
+        "site, the sole of a foot, on level ground at the start",
     )
 
 

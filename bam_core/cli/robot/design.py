@@ -23,6 +23,18 @@ log = logging.getLogger(__name__)
 
 EXAMPLE = "bam robot design --robot arm.urdf --servos '*=xl330' --kp 400 --vin 5 --output motion.csv"
 
+FIRST_SCREEN = (
+    "--robot",
+    "--servos",
+    "--root",
+    "--kp",
+    "--vin",
+    "--seconds",
+    "--speed",
+    "--floor",
+    "--output",
+)
+
 
 def add_arguments(group: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

@@ -27,6 +27,18 @@ EXAMPLE = (
     "bam robot identify runs/ --robot arm.urdf --servos '*=xl330' --vin 5 --test kp=200 --output identified"
 )
 
+FIRST_SCREEN = (
+    "--robot",
+    "--servos",
+    "--root",
+    "--joints",
+    "--kp",
+    "--vin",
+    "--models",
+    "--test",
+    "--output",
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

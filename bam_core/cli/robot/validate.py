@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "bam robot validate runs/ --robot arm.urdf --servos '*=xl330' --vin 5 --params identified/*.yaml"
 
+FIRST_SCREEN = ("--robot", "--servos", "--root", "--joints", "--kp", "--vin", "--params", "--json", "--film")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

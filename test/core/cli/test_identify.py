@@ -37,7 +37,7 @@ def run(*words: object) -> int:
 def test_the_help_names_all_effects_and_the_tolerances_that_count(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run("--help") == 0
+    assert run("--help-all") == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert [name for name in EFFECTS if name not in shown] == []
     assert [
@@ -48,7 +48,7 @@ def test_the_help_names_all_effects_and_the_tolerances_that_count(
 def test_the_help_says_that_one_rule_or_files_are_taken_for_the_test(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run("--help") == 0
+    assert run("--help-all") == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "--test RULE|FILE [FILE ...]" in shown
     assert "[RULE|FILE ...]" not in shown
@@ -212,7 +212,7 @@ def test_all_logs_held_out_leave_nothing_to_train_on(
 
 
 def test_help_tells_what_bounds_the_search(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("--help") == 0
+    assert run("--help-all") == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert (
         f"at most this many simulations of all training logs per search, at least {MIN_EVALUATIONS}" in shown

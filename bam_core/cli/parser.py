@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parser of a command: its mistakes, its help of one screen, and its complete help."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Collection, Sequence
+from typing import Any, NoReturn
+
+from bam_core.errors import printable_line
+
+USER_ERROR = 2
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Parser of one command: mistakes in one line, help of one screen, and all of it with `--help-all`."""
+
+    _first_screen: frozenset[str] | None = None
+    """Options that --help shows, briefly; None: all of them, in full."""
+
+    def add_help_all(self, first_screen: Collection[str] | None) -> None:
+        """Declare ``--help-all``, and which options ``--help`` shows; None for all of them."""
+        self.add_argument(
+            "--help-all", action=_HelpAll, nargs=0, help="show every option, with all that it does"
+        )
+        self._first_screen = (
+            None if first_screen is None else frozenset((*first_screen, "--help", "--help-all"))
+        )
+
+    def format_help(self) -> str:
+        """Return what ``--help`` prints."""
+        if self._first_screen is None:
+            return super().format_help()
+        complete = [(action, action.help) for action in self._actions]
+        try:
+            for action, text in complete:
+                shown = not action.option_strings or self._first_screen.intersection(action.option_strings)
+                action.help = brief(text or "") if shown else argparse.SUPPRESS
+            return super().format_help()
+        finally:
+            for action, text in complete:
+                action.help = text
+
+    def format_help_all(self) -> str:
+        """Return what ``--help-all`` prints."""
+        return super().format_help()
+
+    def error(self, message: str) -> NoReturn:
+        """End with the mistake in one line; usage is what --help shows."""
+        if message.endswith(" LOGS"):  # an option that takes several words has taken them, too
+            message += "; give them before the options"
+        self.exit(
+            USER_ERROR,
+            f"{self.prog}: error: {printable_line(' '.join(message.split()))} (see {self.prog} --help)\n",
+        )
+
+    def refuse(self, argv: Sequence[str], unknown: Sequence[str]) -> NoReturn:
+        """End because of words that no argument takes."""
+        first = unknown[0]
+        before = list(argv[: argv.index(first)]) if first in argv else []
+        option = next((word for word in reversed(before) if word.startswith("--")), "")
+        action = self._option_string_actions.get(option)
+        cure = ""
+        if action is not None and isinstance(action.metavar, str) and "," in action.metavar:
+            together = ",".join([*before[before.index(option) + 1 :], *unknown])
+            cure = f"; {option} takes them with commas between: {option} {together}"
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{cure}")
+
+
+class _HelpAll(argparse.Action):
+    """Prints the complete help and ends the program."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        assert isinstance(parser, CommandParser)
+        sys.stdout.write(parser.format_help_all())
+        parser.exit()
+
+
+def brief(text: str) -> str:
+    """Return a help text up to its first detail: a semicolon, a colon or a bracket."""
+    return re.split(r"; |: | \(", text, maxsplit=1)[0]
