@@ -14,6 +14,8 @@ EXAMPLE = "bam robot view runs/ --robot arm.urdf --servos '*=xl330' --vin 5 --ou
 
 PAGE = "view.html"
 
+FIRST_SCREEN = ("--robot", "--servos", "--root", "--joints", "--kp", "--vin", "--params", "--output")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
