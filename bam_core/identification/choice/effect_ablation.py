@@ -99,17 +99,13 @@ def _refits(fitter: Fitter, full: Fit, choices: Sequence[Sequence[str]], trials:
 
 
 def _planned(fitter: Fitter, full: Fit, effects: Sequence[str], trials: int | None) -> PlannedFit:
-    start = full.vector.copy()
-    for name in full.effects:
-        if name not in effects:
-            start[PARAMETERS.index(name)] = 0.0
     gone = ", ".join(_without(full.effects, effects))
     budget = TRIALS_PER_PARAMETER * (full.space.dimension - 1)
     return fitter.plan(
         full.model,
         trials=min(budget, trials or budget),
         effects=effects,
-        starts=[start],
+        starts=[full.vector],  # of which the search takes what it varies
         label=f"{full.model.name} without {gone}",
     )
 

@@ -11,11 +11,12 @@ import pytest
 
 from bam_core.identification.identify import identify
 from bam_core.identification.misfit.bench_causes import bench_causes
-from bam_core.identification.misfit.diagnosis import FAILED, UNKNOWN, _unknown, diagnose
+from bam_core.identification.misfit.diagnosis import FAILED, UNKNOWN, _clipped, _unknown, diagnose
 from bam_core.identification.misfit.floor import floor
 from bam_core.identification.misfit.friction_causes import friction_causes
 from bam_core.identification.misfit.ranking import Score
 from bam_core.identification.misfit.trivial import trivial
+from bam_core.identification.misfit.windows import WindowData
 from bam_core.identification.search.gauss_newton import descend
 from bam_core.identification.search.sensitivity import normalised
 from bam_core.identification.search.space import search_space
@@ -77,6 +78,27 @@ def diagnosed(recordings, truth, effects=()):
 
 
 @pytest.mark.long
+def test_residuals_are_clipped_closer_in_windows_where_only_one_arm_sticks():
+    noise = np.tile([1.0, -1.0], 10)
+    outlier = np.array([100.0, 100.0])
+    residual = np.concatenate([noise, outlier, 2.0 * noise, outlier])
+    agrees = np.ones(len(residual), dtype=bool)
+    agrees[[21, 43]] = False
+    seen = WindowData(
+        residual=residual,
+        sensitivity=np.zeros((len(residual), 1)),
+        log=np.repeat([0, 1], 22),
+        place=np.tile(np.arange(22), 2),
+        agrees=agrees,
+        free=(),
+    )
+    clipped = _clipped(seen)
+    deviation = np.array([1.0, 2.0]) / 0.6745  # of a normal error, from the median
+    np.testing.assert_allclose(clipped[[20, 42]], 20.0 * deviation, rtol=1e-6)
+    np.testing.assert_allclose(clipped[[21, 43]], 3.0 * deviation, rtol=1e-6)
+    np.testing.assert_allclose(clipped[:20], noise)
+
+
 def test_a_model_that_lacks_nothing_is_at_the_floor():
     found = diagnosed(record(Truth(), SMALL, seed=5), Truth())
     assert found.findings == ()

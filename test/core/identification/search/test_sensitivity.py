@@ -8,6 +8,7 @@ import pytest
 
 from bam_core.identification.search.sensitivity import (
     Sensitivity,
+    _Differences,
     normalised,
     residuals_at,
     sensitivity,
@@ -60,6 +61,23 @@ def test_it_sees_the_valley_along_which_motor_and_friction_trade() -> None:
     across = along * np.array([1.0, -1.0, 1.0, 1.0, 1.0])
     moved_along, moved_across = (np.sqrt(np.mean((here.jacobian @ way) ** 2)) for way in (along, across))
     assert moved_along < 0.1 * moved_across
+
+
+@pytest.mark.parametrize("slope", [0.0, 1e-9, 1e9])
+def test_differences_stay_in_the_search_range_however_large_the_response(slope: float) -> None:
+    visited: list[np.ndarray] = []
+
+    def residuals(points: np.ndarray) -> np.ndarray:
+        visited.append(points)
+        return slope * points
+
+    here = np.array([0.45, 0.999])
+    jacobian = _Differences(residuals, here, slope * here).along_axes(1e-3)
+    np.testing.assert_allclose(jacobian, slope * np.eye(2), rtol=1e-5, atol=1e-12)
+    steps = np.concatenate(visited)[:, None] - here
+    assert np.all((np.concatenate(visited) >= 0.0) & (np.concatenate(visited) <= 1.0))
+    assert np.abs(steps[steps != 0.0]).min() > 0.5e-7
+    assert np.abs(np.diagonal(visited[-1] - here)).max() <= 0.2 + 1e-12
 
 
 def test_at_a_bound_it_looks_inwards() -> None:

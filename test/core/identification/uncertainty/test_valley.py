@@ -86,6 +86,15 @@ def terms_for(bend: float, growth: float = 1e-6) -> UncertaintyTerms:
     )
 
 
+def test_bounds_pull_back_towards_the_optimum() -> None:
+    valley = terms_for(bend=2.0).valley
+    assert valley is not None
+    point = np.array([0.6, 0.45])
+    here = valley.at(point, valley.residuals(point[None])[0])
+    pull = valley.gradient(here) - replace(valley, prior=0.0).gradient(here)
+    np.testing.assert_allclose(pull, valley.prior * np.array([0.1, -0.05]), atol=1e-12)
+
+
 def test_intervals_follow_a_bent_valley_that_straight_ones_leave() -> None:
     terms = terms_for(bend=2.0)
     there = np.full(2, 0.5)
