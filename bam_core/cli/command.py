@@ -20,7 +20,6 @@ from importlib import import_module
 from typing import NamedTuple, TextIO, cast
 
 from bam_core._version import __version__
-from bam_core.cli.logs import logs_first
 from bam_core.cli.parser import USER_ERROR, CommandParser
 from bam_core.cli.standard_output import StandardOutput
 from bam_core.errors import BamError, Conflict, Terminated, UnknownName
@@ -115,7 +114,7 @@ def execute(argv: Sequence[str], commands: Sequence[Command] = CORE_COMMANDS) ->
     if chosen is not None and chosen not in table:
         raise UnknownName("command", chosen, table)
     _refuse_robot(table, chosen, argv)
-    arguments = _parse(table, chosen, logs_first(argv))
+    arguments = _parse(table, chosen, argv)
     with one_blas_thread():
         status: int = arguments.run(arguments)
     if sys.stdout is not None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bam_core.cli.bench_effects import bench_effects_for
+from bam_core.cli.logs import add_logs, add_params
 from bam_core.errors import Conflict, OutOfRange, WrongType, WrongValue
 from bam_core.files.atomic_file import require_file, write_text
 from bam_core.text.table import format_table
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from bam_core.servo.effects import BenchEffects
     from bam_core.servo.model import ServoModel
 
-EXAMPLE = "bam gear recordings/ --servo xl330 --against out/xl330/m1.yaml --output gear.yaml"
+EXAMPLE = "bam gear recordings/ --servo xl330 --params out/xl330/m1.yaml --output gear.yaml"
 
 _FIT = "gear"  # what the fit is called beside other models
 _SYMBOLS = {"input_side": "γ_u", "output_side": "γ_v"}
@@ -38,22 +39,11 @@ log = logging.getLogger(__name__)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "logs",
-        nargs="+",
-        metavar="LOGS",
-        help="JSON logs, bags, or directories that are searched recursively",
-    )
+    add_logs(parser)
     parser.add_argument(
         "--servo", required=True, metavar="NAME|FILE", help="servo that was recorded: firmware, search bounds"
     )
-    parser.add_argument(
-        "--against",
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="servo YAML files or names to compare with on the same logs; bench effects as in 'bam validate'",
-    )
+    add_params(parser, ", compared on the same logs; bench effects as in 'bam validate'")
     parser.add_argument(
         "--trials", type=int, metavar="N", help="simulations of all training logs, 200 or more (default 4000)"
     )
@@ -103,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output and Path(arguments.output).suffix not in (".yaml", ".yml"):
         raise WrongType("--output", arguments.output, "FILE.yaml, a servo file", advice="rename it")
     servo, recorded = load_servo(arguments.servo), load_bench_effects(arguments.servo)
-    paths = list(dict.fromkeys(arguments.against))
+    paths = list(dict.fromkeys(arguments.params))
     names = unique_names([Path(path) for path in paths])
     others = {
         path if name == _FIT else name: (load_servo(path), bench_effects_for(None, path))

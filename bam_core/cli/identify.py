@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.cli.cluster import add_cluster, executor_for
-from bam_core.cli.logs import add_logs
+from bam_core.cli.logs import add_logs, add_test
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import BamError, Conflict, Missing, Terminated, WrongType
 from bam_core.identification.search.methods import DEFAULT_METHOD, METHODS
@@ -75,16 +75,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="search and choose N times, with seeds from --seed on and the same test logs, and tell by how "
         "much results differ; the first one is written (default: 1; each takes as long)",
     )
-    parser.add_argument(
-        "--test",
-        nargs="+",
-        metavar=("RULE|FILE", "FILE"),
-        help="logs held out for the test error, as a rule such as kp=800 or as files: no fit and no choice "
+    add_test(
+        parser,
+        "logs held out for the test error, as a rule such as kp=800 or as files: no fit and no choice "
         "sees them; files, which are then not trained on, or one rule: fraction=0.25 (a random share, "
         "the default from 8 logs on), kp=400 (all "
         "logs with that value; also mass, arm_mass, length, script, supply_voltage, servo, name), none (all "
         "logs are fitted: there is no test error), leave-one-out=kp (the same, and selection leaves out "
         "every kp in turn)",
+        ("RULE|FILE", "FILE"),
     )
     parser.add_argument(
         "--effects",

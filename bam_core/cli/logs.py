@@ -4,19 +4,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+_RECORDINGS = "JSON logs, text files of runs in open loop, bags, or directories that are searched recursively"
 _SERVO_FILES = (".yaml", ".yml")
 
 
-def add_logs(parser: argparse._ActionsContainer) -> None:
-    """Declare ``LOGS``."""
+def add_logs(parser: argparse._ActionsContainer, help: str = _RECORDINGS) -> None:
+    """Declare ``LOGS``, at least one."""
     parser.add_argument(
         "logs",
-        nargs="+",
+        action=Logs,
+        nargs="*",
         metavar="LOGS",
-        help="JSON logs, text files of runs in open loop, bags, or directories that are searched recursively",
+        help=help,
     )
 
 
@@ -28,6 +30,7 @@ def add_params(parser: argparse._ActionsContainer, purpose: str) -> None:
     """
     parser.add_argument(
         "--params",
+        action=_ServoFiles,
         nargs="+",
         default=[],
         metavar="FILE",
@@ -35,21 +38,51 @@ def add_params(parser: argparse._ActionsContainer, purpose: str) -> None:
     )
 
 
-def logs_first(words: Sequence[str], option: str = "--params") -> list[str]:
-    """Return the words of a command line with LOGS that follow the files of an option before all options.
+def add_test(parser: argparse._ActionsContainer, help: str, metavar: tuple[str, str]) -> None:
+    """Declare ``--test``: one word, or several where LOGS stand before it."""
+    parser.add_argument("--test", action=_Test, nargs="+", metavar=metavar, help=help)
 
-    An option that takes several words takes LOGS behind them, too.
 
-    Args:
-        words: the command's name first.
-        option: whose words are servo files or names; others that exist are LOGS.
-    """
-    if option not in words:
-        return list(words)
-    begin = words.index(option) + 1
-    end = next((i for i, word in enumerate(words) if i >= begin and word.startswith("-")), len(words))
-    first = next((i for i in range(begin + 1, end) if _is_log(words[i])), end)
-    return [*words[:1], *words[first:end], *words[1:first], *words[end:]]
+class Logs(argparse.Action):
+    """LOGS, also those that follow an option of several words."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any
+    ) -> None:
+        """Add to the LOGS that there are."""
+        option = getattr(namespace, "logs_behind", None)
+        if values and option is not None:
+            parser.error(
+                f"LOGS: are in two places, one of them behind {option}; give them before the options"
+            )
+        namespace.logs = [*(namespace.logs or []), *values]
+
+
+class _ServoFiles(argparse.Action):
+    """Servo files or names; words after the first that exist and are none are LOGS."""
+
+    def __call__(
+        self, _: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *__: Any
+    ) -> None:
+        count = next((i for i, word in enumerate(values) if i and _is_log(word)), len(values))
+        setattr(namespace, self.dest, [*getattr(namespace, self.dest), *values[:count]])
+        namespace.logs = [*(namespace.logs or []), *values[count:]]
+
+
+class _Test(argparse.Action):
+    """A rule, or files; without LOGS before it, words after the first are LOGS."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any
+    ) -> None:
+        if namespace.logs:
+            namespace.test = values
+            return
+        namespace.test, logs = values[:1], values[1:]
+        if len(logs) > 1 and Path(values[0]).exists():
+            parser.error("--test: has several files; give LOGS before the options")
+        if logs:
+            namespace.logs, namespace.logs_behind = logs, "--test"
 
 
 def _is_log(word: str) -> bool:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Collection, Sequence
 from typing import Any, NoReturn
 
+from bam_core.cli.logs import Logs
 from bam_core.errors import printable_line
 
 USER_ERROR = 2
@@ -28,6 +29,13 @@ class CommandParser(argparse.ArgumentParser):
         self._first_screen = (
             None if first_screen is None else frozenset((*first_screen, "--help", "--help-all"))
         )
+
+    def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
+        """Parse, and require LOGS, which may also come from behind an option."""
+        namespace, unknown = super().parse_known_args(*arguments, **options)
+        if any(isinstance(action, Logs) for action in self._actions) and not namespace.logs:
+            self.error("the following arguments are required: LOGS")
+        return namespace, unknown
 
     def format_help(self) -> str:
         """Return what ``--help`` prints."""
@@ -49,8 +57,6 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with the mistake in one line; usage is what --help shows."""
-        if message.endswith(" LOGS"):  # an option that takes several words has taken them, too
-            message += "; give them before the options"
         self.exit(
             USER_ERROR,
             f"{self.prog}: error: {printable_line(' '.join(message.split()))} (see {self.prog} --help)\n",

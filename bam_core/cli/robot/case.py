@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bam_core.cli.logs import add_logs
 from bam_core.errors import Conflict, Missing
 from bam_core.text.comma_list import comma_list
 
@@ -49,7 +50,7 @@ LOGS_HELP = (
 
 def add_runs(group: argparse.ArgumentParser) -> None:
     """Declare the runs of a robot and the options that say how they were recorded."""
-    group.add_argument("logs", nargs="+", metavar="LOGS", help=LOGS_HELP)
+    add_logs(group, LOGS_HELP)
     add_description(group)
     group.add_argument(
         "--interval",

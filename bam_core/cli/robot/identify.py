@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bam_core.cli.logs import add_test
 from bam_core.cli.robot.case import RobotCase, add_runs, robot_case, run_settings
 from bam_core.errors import Conflict, Missing, WrongType
 from bam_core.text.comma_list import comma_list
@@ -49,12 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="M1,M4,...|all",
         help="friction models to fit, separated by commas (default: %(default)s)",
     )
-    parser.add_argument(
-        "--test",
-        nargs="+",
-        metavar=("RULE|RUN|FILE", "RUN|FILE"),
-        help="runs that are not fitted, by which the result is judged: kp=VALUE, names and patterns of runs, "
+    add_test(
+        parser,
+        "runs that are not fitted, by which the result is judged: kp=VALUE, names and patterns of runs, "
         "such as my_task_episode_1?, or files (default: none)",
+        ("RULE|RUN|FILE", "RUN|FILE"),
     )
     parser.add_argument(
         "--tolerance",

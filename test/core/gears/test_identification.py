@@ -211,7 +211,7 @@ def test_the_command_compares_the_gear_with_servo_models(
     for run in recordings[:4]:
         (logs / f"{run.name}.json").write_text(json.dumps(bam_log(run)))
     result = tmp_path / "gear.json"
-    words = ["gear", str(logs), "--servo", "xl330_bam", "--against", "xl330_bam"]
+    words = ["gear", str(logs), "--servo", "xl330_bam", "--params", "xl330_bam"]
     assert main([*words, "--trials", "200", "--json", str(result)]) == 0
     printed = capsys.readouterr().out
     assert "γ_v" in printed
@@ -267,7 +267,7 @@ def test_the_file_of_a_fit_is_a_servo_with_the_errors_that_were_printed(
     assert np.mean(train) == pytest.approx(found["models"]["gear"]["train_mae"])
     # As one of those compared with it has the errors of the fit again, and does not take its place.
     again = tmp_path / "again.json"
-    assert main([*words[:-1], str(again), "--seed", "0", "--against", str(file), str(file)]) == 0
+    assert main([*words[:-1], str(again), "--seed", "0", "--params", str(file), str(file)]) == 0
     models = json.loads(again.read_text())["models"]
     assert list(models) == ["gear", str(file)]
     assert models[str(file)] == models["gear"] == found["models"]["gear"]
@@ -280,7 +280,7 @@ def test_the_file_of_a_fit_is_a_servo_with_the_errors_that_were_printed(
     locking.save(other)
     capsys.readouterr()
     caplog.clear()
-    assert main([*words[:-1], str(again), "--against", str(other)]) == 0
+    assert main([*words[:-1], str(again), "--params", str(other)]) == 0
     assert json.loads(again.read_text())["models"]["gear"] == found["models"]["gear"]
     assert f"{other} was fitted to 1 of the 1 held out" in capsys.readouterr().out
     (line,) = [record.getMessage() for record in caplog.records]
