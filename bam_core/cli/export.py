@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 EXAMPLE = "bam export out/xl330/m6.yaml --kp 400 --bench 0.49,0.1 --output xl330.xml"
 
-_FOR_MJCF = ("kp", "voltage", "bench")
+_FOR_MJCF = ("kp", "vin", "bench")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="position gain, firmware units: the actuator's input is a goal in rad (default: a voltage, or a "
         "torque for firmware that asks for a current)",
     )
-    mjcf.add_argument("--voltage", type=float, metavar="V", help="supply (default: the servo's nominal one)")
+    mjcf.add_argument("--vin", type=float, metavar="V", help="supply (default: the servo's nominal one)")
     mjcf.add_argument(
         "--bench",
         metavar="KG,M[,ARM_KG]",
@@ -115,7 +115,7 @@ def _export_servo(source: str, output: Path, arguments: argparse.Namespace) -> N
     require_file(output)
     servo = load_servo(source)
     if output.suffix == ".xml":
-        drive = MjcfDrive(kp=arguments.kp, supply_voltage=arguments.voltage)
+        drive = MjcfDrive(kp=arguments.kp, supply_voltage=arguments.vin)
         text, remarks = servo_mjcf(servo, drive, _bench(arguments.bench))
     else:
         data, remarks = bam_parameters(servo, arguments.actuator, bench_effects_for(None, source))

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 EXAMPLE = (
-    "bam simulate --params out/xl330/m6.yaml --script sin_sin --mass 0.5 --length 0.1 --kp 200 --output run/"
+    "bam simulate --servo out/xl330/m6.yaml --script sin_sin --mass 0.5 --length 0.1 --kp 200 --output run/"
 )
 
 FIRST_SCREEN = (
-    "--params",
+    "--servo",
     "--script",
     "--recording",
     "--mass",
@@ -60,7 +60,7 @@ _COLUMNS = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "--params", metavar="FILE", help="servo YAML file or name from 'bam servos'; not with --robot"
+        "--servo", metavar="NAME|FILE", help="a name from 'bam servos' or a servo YAML file; not with --robot"
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--script", metavar="NAME", help="trajectory script, such as sin_sin")
@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="position gain, firmware units (default: the servo's factory gain)",
     )
-    bench.add_argument("--voltage", type=float, metavar="V", help="supply (default: the servo's nominal one)")
+    bench.add_argument("--vin", type=float, metavar="V", help="supply (default: the servo's nominal one)")
     parser.add_argument(
         "--dt", type=float, default=1e-3, metavar="SECONDS", help="time step (default: 0.001)"
     )
@@ -121,12 +121,12 @@ def run(arguments: argparse.Namespace) -> int:
         return simulate_robot.run(arguments)
     if arguments.servos:
         raise Missing("--robot", "the description of the robot with these --servos")
-    if arguments.params is None:
-        raise Missing("--params", "a servo file or a name from 'bam servos' (or --robot FILE with --view)")
+    if arguments.servo is None:
+        raise Missing("--servo", "a servo file or a name from 'bam servos' (or --robot FILE with --view)")
     if arguments.script is None and arguments.recording is None:
         raise Missing("--script or --recording", "what the servo shall do")
     _require_opengl(arguments)
-    servo = load_servo(arguments.params)
+    servo = load_servo(arguments.servo)
     _check_dt(arguments.dt)
     if arguments.output:
         require_directory(arguments.output)
@@ -150,13 +150,13 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
     defaults = {
         **_BENCH_DEFAULTS,
         "kp": servo.firmware.factory_kp,
-        "voltage": servo.nominal_voltage,
+        "vin": servo.nominal_voltage,
     }
     option = {
         name: default if (given := getattr(arguments, name)) is None else given
         for name, default in defaults.items()
     }
-    for name, quantity in (("kp", "kp"), ("voltage", "supply_voltage")):
+    for name, quantity in (("kp", "kp"), ("vin", "supply_voltage")):
         least, most = PLAUSIBLE[quantity]
         if not least <= option[name] <= most:
             cure = f"leave it out for the servo's own, {defaults[name]:g}"
@@ -170,7 +170,7 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
         BenchCommands(
             goal_position=goal,
             torque_enabled=enabled,
-            supply_voltage=option["voltage"],
+            supply_voltage=option["vin"],
             position=float(goal[0]),
         ),
         dt=arguments.dt,
@@ -194,7 +194,7 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
     from bam_core.mujoco import replay_recording
     from bam_core.recordings import load_recordings
 
-    for name in (*_BENCH_DEFAULTS, "kp", "voltage"):
+    for name in (*_BENCH_DEFAULTS, "kp", "vin"):
         if getattr(arguments, name) is not None:
             raise Conflict(f"--{name.replace('_', '-')}", "not with --recording, which holds its own")
     rows, errors = [], []
@@ -206,7 +206,7 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
         )
     for line in other_servos(servo, recordings):
         log.warning(line)
-    bench_effects = bench_effects_for(arguments.bench_effects, arguments.params, recordings)
+    bench_effects = bench_effects_for(arguments.bench_effects, arguments.servo, recordings)
     _warn_of_ill_posed_gear(servo, [recording.bench for recording in recordings], bench_effects)
     for recording in recordings:
         simulated = replay_recording(servo, recording, dt=arguments.dt, bench_effects=bench_effects)

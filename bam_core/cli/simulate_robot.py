@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bam_core.mujoco.native import NativeServo
 
 _OF_A_BENCH = (
-    "params",
+    "servo",
     "script",
     "recording",
     "bench_effects",
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     spec = load_robot(arguments.robot)
     names = servos_by_joint(spec, servo_words(arguments.servos))
     servos = {
-        joint: NativeServo(servo=name, kp=arguments.kp, supply_voltage=arguments.voltage)
+        joint: NativeServo(servo=name, kp=arguments.kp, supply_voltage=arguments.vin)
         for joint, name in names.items()
     }
     show_live(*prepared(spec, servos, arguments.dt))

@@ -194,7 +194,7 @@ def test_a_single_output_file_is_not_put_where_no_directory_is(
     [
         ["validate", "nowhere", "--params", "nothing.yaml", "--json"],
         ["diagram", "nothing.yaml", "--output"],
-        ["simulate", "--params", "xl330", "--recording", "nowhere", "--output"],
+        ["simulate", "--servo", "xl330", "--recording", "nowhere", "--output"],
         ["identify", "nowhere", "--servo", "xl330", "--models", "m1", "--output"],
     ],
 )
@@ -350,10 +350,10 @@ def test_recordings_are_simulated_on_the_bench_of_the_servo_s_file(
     capsys.readouterr()
     figures = []
     for words in (["mx106"], [file], ["mx106", "--bench-effects", file]):
-        assert main(["simulate", "--recording", str(tmp_path), "--params", *words]) == 0
+        assert main(["simulate", "--recording", str(tmp_path), "--servo", *words]) == 0
         figures.append(capsys.readouterr().out)
     assert figures[0] != figures[1] == figures[2]
-    assert main(["simulate", "--script", "sin_sin", "--params", file, "--bench-effects", file]) == 2
+    assert main(["simulate", "--script", "sin_sin", "--servo", file, "--bench-effects", file]) == 2
     assert "--bench-effects: is for recordings" in capsys.readouterr().err
     assert main(["validate", str(tmp_path), "--params", file, "--bench-effects", "nowhere.yaml"]) == 2
     assert "nowhere.yaml: cannot be read" in capsys.readouterr().err

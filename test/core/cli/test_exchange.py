@@ -74,7 +74,7 @@ def test_a_servo_becomes_mjcf_for_a_robot_or_a_bench(caplog: pytest.LogCaptureFi
     assert main(["export", "mx106", "--output", "mx106.xml"]) == 0
     assert mujoco.MjModel.from_xml_path("mx106.xml").nv == 0
     assert "identify m1" in caplog.text
-    words = ["export", "mx106", "--kp", "32", "--voltage", "12", "--bench", "1,0.15,0.05"]
+    words = ["export", "mx106", "--kp", "32", "--vin", "12", "--bench", "1,0.15,0.05"]
     assert main([*words, "--output", "bench.xml"]) == 0
     model = mujoco.MjModel.from_xml_path("bench.xml")
     assert (model.nv, model.nu) == (1, 1)
@@ -150,7 +150,7 @@ def test_one_damaged_log_stops_the_import_of_all(capsys: pytest.CaptureFixture[s
             {"kind": "actuator of BAM", "name": "mx107"},
         ),
         (("export", "mx106", "--output", "a.xml", "--kp", "nan"), OutOfRange, {"thing": "kp"}),
-        (("export", "mx106", "--output", "a.xml", "--voltage", "-3"), OutOfRange, {"value": -3.0}),
+        (("export", "mx106", "--output", "a.xml", "--vin", "-3"), OutOfRange, {"value": -3.0}),
         (("export", "mx106", "--output", "a.xml", "--bench", "1"), WrongType, {"value": "1"}),
         (("export", "mx106", "--output", "a.xml", "--bench", "1,x"), WrongType, {"value": "1,x"}),
         (("export", "mx106", "--output", "a.xml", "--bench", "1,-0.1"), OutOfRange, {"value": -0.1}),

@@ -425,7 +425,7 @@ def test_torque_off_throughout_one_log_is_fine_and_throughout_all_is_not(
 
 
 @pytest.mark.parametrize(
-    "command", [["validate", "--params", "xl330"], ["simulate", "--params", "xl330", "--recording"]]
+    "command", [["validate", "--params", "xl330"], ["simulate", "--servo", "xl330", "--recording"]]
 )
 def test_what_only_reads_takes_an_arm_that_never_moved(
     command: list[str],

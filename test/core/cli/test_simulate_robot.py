@@ -81,14 +81,14 @@ def test_a_robot_begins_at_its_keyframe_and_holds_it(ctrl: str, goals: list[floa
     [
         (["--robot", "ARM", *SERVOS], "--view"),
         (["--robot", "ARM", "--view"], "--servos"),
-        (["--robot", "ARM", *SERVOS, "--view", "--params", "mx106"], "--params: is about a bench"),
+        (["--robot", "ARM", *SERVOS, "--view", "--servo", "mx106"], "--servo: is about a bench"),
         (["--robot", "ARM", *SERVOS, "--view", "--script", "sin_sin"], "--script: is about a bench"),
         (["--robot", "ARM", "--servos", "wrist=mx106", "--view"], "wrist"),
         (["--robot", "none.xml", *SERVOS, "--view"], "none.xml"),
         (["--robot", "ARM", *SERVOS, "--view", "--dt", "0.05"], "the time step of 0.05 s is unstable"),
         ([*SERVOS], "--robot"),
-        (["--script", "sin_sin"], "--params"),
-        (["--params", "mx106"], "--script or --recording"),
+        (["--script", "sin_sin"], "--servo"),
+        (["--servo", "mx106"], "--script or --recording"),
     ],
 )
 def test_what_is_wrong_is_one_line(

@@ -288,7 +288,7 @@ def test_the_file_of_a_fit_is_a_servo_with_the_errors_that_were_printed(
     assert "lower gear.input_side = 0.1 or gear.output_side = 1.6" in line
     capsys.readouterr()
     # In MuJoCo it follows the same logs as closely.
-    assert main(["simulate", "--params", str(file), "--recording", str(logs)]) == 0
+    assert main(["simulate", "--servo", str(file), "--recording", str(logs)]) == 0
     mean = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("mean"))
     assert float(mean.split()[-1]) == pytest.approx(1e3 * np.mean(list(per_log.values())), abs=3.0)
 

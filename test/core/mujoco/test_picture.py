@@ -25,7 +25,7 @@ from bam_core.servo.pendulum import PendulumBench
 from test.core.refusals import refused
 from test.missing import skip_or_fail
 
-SIMULATE = ("simulate", "--params", "mx106", "--script", "lift_and_drop", "--dt", "0.002", "--render")
+SIMULATE = ("simulate", "--servo", "mx106", "--script", "lift_and_drop", "--dt", "0.002", "--render")
 BENCH = PendulumBench(mass=0.5, length=0.15)
 
 

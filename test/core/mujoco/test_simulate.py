@@ -15,7 +15,7 @@ from test.core.identification_cases import xl330_logs
 
 
 def test_a_script_is_simulated_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["simulate", "--params", "mx106", "--script", "lift_and_drop", "--kp", "16"]
+    arguments = ["simulate", "--servo", "mx106", "--script", "lift_and_drop", "--kp", "16"]
     assert main([*arguments, "--output", str(tmp_path / "run")]) == 0
     out = capsys.readouterr().out
     assert out.startswith("mx106 lift_and_drop: ends at -")
@@ -30,7 +30,7 @@ def test_a_script_is_simulated_and_written(tmp_path: Path, capsys: pytest.Captur
 
 def test_recordings_are_replayed_and_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     logs = [str(xl330_logs() / f"kp200_{script}.json") for script in ("sin_sin", "up_and_down")]
-    assert main(["simulate", "--params", "xl330", "--recording", *logs, "--output", str(tmp_path)]) == 0
+    assert main(["simulate", "--servo", "xl330", "--recording", *logs, "--output", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     mean = next(line for line in lines if line.startswith("mean"))
     assert 0.0 < float(mean.split()[-1]) < 150.0
@@ -39,25 +39,25 @@ def test_recordings_are_replayed_and_compared(tmp_path: Path, capsys: pytest.Cap
 
 def test_recordings_of_another_servo_are_compared_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     log = str(xl330_logs() / "kp200_up_and_down.json")
-    assert main(["simulate", "--params", "mx106", "--recording", log]) == 0
+    assert main(["simulate", "--servo", "mx106", "--recording", log]) == 0
     assert "servo model 'mx106' is compared with recordings of 'xl330'" in caplog.text
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--params", "mx107", "--script", "sin_sin"), "servo 'mx107': unknown"),
-        (("--params", "mx106", "--script", "sin_son"), "trajectory script 'sin_son': unknown"),
-        (("--params", "mx106", "--script", "sin_sin", "--mass", "-1"), "bench mass: is -1.0"),
-        (("--params", "mx106", "--script", "sin_sin", "--kp", "nan"), "--kp: is nan"),
+        (("--servo", "mx107", "--script", "sin_sin"), "servo 'mx107': unknown"),
+        (("--servo", "mx106", "--script", "sin_son"), "trajectory script 'sin_son': unknown"),
+        (("--servo", "mx106", "--script", "sin_sin", "--mass", "-1"), "bench mass: is -1.0"),
+        (("--servo", "mx106", "--script", "sin_sin", "--kp", "nan"), "--kp: is nan"),
         (
-            ("--params", "mx106", "--script", "sin_sin", "--kp", "5000000"),
+            ("--servo", "mx106", "--script", "sin_sin", "--kp", "5000000"),
             "is 5000000.0 (expected 1e-06 to 65535); leave it out for the servo's own, 32",
         ),
-        (("--params", "mx106", "--script", "sin_sin", "--dt", "0"), "--dt: is 0"),
-        (("--params", "mx106", "--script", "sin_sin", "--dt", "0.05"), "time step of 0.05 s is unstable"),
-        (("--params", "mx106", "--recording", "nowhere"), "nowhere: does not exist"),
-        (("--params", "mx106", "--recording", "x", "--arm-mass", "1"), "--arm-mass: not with --recording"),
+        (("--servo", "mx106", "--script", "sin_sin", "--dt", "0"), "--dt: is 0"),
+        (("--servo", "mx106", "--script", "sin_sin", "--dt", "0.05"), "time step of 0.05 s is unstable"),
+        (("--servo", "mx106", "--recording", "nowhere"), "nowhere: does not exist"),
+        (("--servo", "mx106", "--recording", "x", "--arm-mass", "1"), "--arm-mass: not with --recording"),
     ],
 )
 def test_a_mistake_is_one_line_and_status_2(
@@ -77,7 +77,7 @@ def test_a_servo_with_a_gear_that_locks_itself_stays_up_when_torque_goes_off(
 ) -> None:
     file = tmp_path / "locking.yaml"
     load_servo("mx106").with_gear(Asymmetry(input_side=0.1, output_side=1.05)).save(file)
-    arguments = ["simulate", "--params", str(file), "--script", "lift_and_drop"]
+    arguments = ["simulate", "--servo", str(file), "--script", "lift_and_drop"]
     assert main([*arguments, "--output", str(tmp_path / "run")]) == 0
     assert capsys.readouterr().err == ""
     table = np.genfromtxt(tmp_path / "run" / "mx106_lift_and_drop.csv", delimiter=",", names=True)
@@ -93,7 +93,7 @@ def test_a_gear_that_is_ill_posed_with_this_load_is_told(
     file = tmp_path / "wild.yaml"
     load_servo("mx106").with_gear(Asymmetry(input_side=0.1, output_side=4.5)).save(file)
     with caplog.at_level("WARNING"):
-        assert main(["simulate", "--params", str(file), "--script", "sin_sin", "--dt", "0.004"]) == 0
+        assert main(["simulate", "--servo", str(file), "--script", "sin_sin", "--dt", "0.004"]) == 0
     (line,) = {record.getMessage() for record in caplog.records}
     assert "|ρ̂| is 1." in line
     assert "eq. 29" in line
@@ -101,7 +101,7 @@ def test_a_gear_that_is_ill_posed_with_this_load_is_told(
 
 
 def test_the_gain_is_that_of_the_factory_unless_another_is_given(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["simulate", "--params", "xl330_bam", "--script", "up_and_down", "--mass", "0.1"]
+    arguments = ["simulate", "--servo", "xl330_bam", "--script", "up_and_down", "--mass", "0.1"]
     ends = []
     for gain in ([], ["--kp", "400"], ["--kp", "32"]):
         assert main([*arguments, *gain]) == 0
