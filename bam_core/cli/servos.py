@@ -9,7 +9,10 @@ from bam_core.cli import new_servo
 from bam_core.errors import Conflict
 from bam_core.text.table import format_table
 
-EXAMPLE = "bam servos new my_servo.yaml --voltage 12V --stall-torque '30 kg.cm' --stall-current 2.7A"
+EXAMPLE = (
+    "bam servos new my_servo.yaml --voltage 12V --stall-torque '30 kg.cm' --stall-current 2.7A "
+    "--no-load-speed 100rpm"
+)
 FIRST_SCREEN = (
     "--name",
     "--law",
