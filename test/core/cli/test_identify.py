@@ -256,13 +256,11 @@ def test_bad_input_gets_one_line_and_status_2_and_writes_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_rule_among_logs_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_logs_in_two_places_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     logs = xl330_logs()
     words = ["--servo", "xl330", "--models", "m1", "--output", tmp_path / "out"]
     assert run(logs, *words, "--test", "kp=800", logs) == 2
     assert "LOGS before the options" in capsys.readouterr().err
-    assert run(*words, "--test", "kp=800", logs) == 2
-    assert "LOGS; give them before the options" in capsys.readouterr().err
 
 
 def test_results_do_not_replace_the_servo_file_that_they_start_from(
