@@ -8,12 +8,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from bam_core.errors import UnknownName
+from bam_core.servo.model import load_servo
 from bam_ros.driver.servo_bus import Gains
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.dynamixel.servo import DynamixelServo
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.settings import ErobSettings
 from bam_ros.simulator.bus import MujocoBus
+from bam_ros.simulator.settings import SimulationSettings
 
 
 class _Servo(DynamixelServo):
@@ -45,6 +47,8 @@ class _DynamixelBus:
 
 class _SimulatedBus(MujocoBus):
     def __init__(self) -> None:
+        # One with the register of its driver, and one without.
+        self._settings = SimulationSettings(servos={"a": load_servo("mx106"), "b": load_servo("sts3215")})
         self._kp = [0.0, 0.0]
         self._model = SimpleNamespace(kp=[0.0, 0.0])
 
