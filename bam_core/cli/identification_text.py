@@ -21,7 +21,7 @@ def models_table(result: Identification) -> str:
         (
             model,
             _mrad(fit.test_mae),
-            _interval(fit.test_interval),
+            _test_interval(fit),
             _mrad(fit.selection_mae),
             _mrad(fit.train_mae),
             str(fit.trials),
@@ -125,5 +125,10 @@ def _mrad(value: float | None) -> str:
     return "-" if value is None else f"{1e3 * value:.2f}"
 
 
-def _interval(ends: tuple[float, float] | None) -> str:
-    return "" if ends is None else f"{_mrad(ends[0])} to {_mrad(ends[1])}"
+def _test_interval(fit: ModelFit) -> str:
+    if fit.test_interval is None:
+        return ""
+    if len(fit.test) < error_words.FEWEST_LOGS:
+        return f"{len(fit.test)} logs: too few"
+    low, high = fit.test_interval
+    return f"{_mrad(low)} to {_mrad(high)}"

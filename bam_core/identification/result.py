@@ -16,7 +16,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import usual_restart
 from bam_core.simulation.short_horizon import LONGER, SHORT
-from bam_core.text.error_words import restart_words
+from bam_core.text.error_words import FEWEST_LOGS, restart_words
 
 EFFECT_ABLATION = "effect ablation"
 UNCERTAINTY = "uncertainty"
@@ -112,6 +112,8 @@ class Identification:
             return alone if restart is None else f"{alone}; {restart_words(restart)}"
         if fit.test_interval is None:
             over = "one log"
+        elif len(fit.test) < FEWEST_LOGS:
+            over = f"{len(fit.test)} logs, too few for an interval"
         else:
             low, high = fit.test_interval
             over = f"{len(fit.test)} logs, 95 % interval {1e3 * low:.2f} to {1e3 * high:.2f} mrad"

@@ -45,9 +45,10 @@ class ErrorChart:
 def error_chart(results: Results) -> ErrorChart:
     """Lay out the errors of all models, in mrad from zero."""
     models = list(results.models.values())
-    high = round_up(1e3 * _largest(_extent(model) for model in models))
+    few = results.has_few_tests
+    high = round_up(1e3 * _largest(_extent(model, few) for model in models))
     scale = Scale(0.0, high)
-    rows = tuple(_row(model, scale, model.name == results.chosen) for model in models)
+    rows = tuple(_row(model, scale, model.name == results.chosen, few) for model in models)
     return ErrorChart(
         rows=rows,
         ticks=tuple((scale.percent(tick), f"{tick:g}") for tick in ticks(high)),
@@ -57,19 +58,20 @@ def error_chart(results: Results) -> ErrorChart:
     )
 
 
-def _extent(model: ModelResult) -> float:
-    return _largest((model.train_mae, model.selection_mae, model.test_mae, model.test_interval[1]))
+def _extent(model: ModelResult, few: bool) -> float:
+    high = math.nan if few else model.test_interval[1]
+    return _largest((model.train_mae, model.selection_mae, model.test_mae, high))
 
 
 def _largest(values: Iterable[float]) -> float:
     return max((value for value in values if math.isfinite(value)), default=0.0)
 
 
-def _row(model: ModelResult, scale: Scale, chosen: bool) -> ErrorRow:
+def _row(model: ModelResult, scale: Scale, chosen: bool, few: bool) -> ErrorRow:
     def place(angle: float) -> float | None:
         return scale.percent(1e3 * angle) if math.isfinite(angle) else None
 
-    low, high = map(place, model.test_interval)
+    low, high = (None, None) if few else map(place, model.test_interval)
     return ErrorRow(
         model=model.name,
         title=FRICTION_MODELS[model.name].title,
@@ -82,6 +84,6 @@ def _row(model: ModelResult, scale: Scale, chosen: bool) -> ErrorRow:
         train_text=mrad(model.train_mae),
         selection_text=mrad(model.selection_mae),
         test_text=mrad(model.test_mae),
-        test_interval=mrad_interval(model.test_interval),
+        test_interval="" if few else mrad_interval(model.test_interval),
         verdict=model.verdict,
     )

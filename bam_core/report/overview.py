@@ -128,7 +128,7 @@ def _test(results: Results) -> Tile:
             unit="",
             note="no test set: all errors are of logs that were used for the fit or the choice",
         )
-    low_to_high = mrad_interval(best.test_interval)
+    low_to_high = "" if results.has_few_tests else mrad_interval(best.test_interval)
     seeds = results.test_of_seeds
     spread = f"; {len(seeds)} seeds: {mrad_interval((min(seeds), max(seeds)))} mrad" if seeds else ""
     restart = results.restarted_every.get("test", math.nan)
@@ -137,6 +137,7 @@ def _test(results: Results) -> Tile:
         value=mrad(best.test_mae),
         unit=f"mrad, 95\N{NO-BREAK SPACE}%: {low_to_high}" if low_to_high else "mrad",
         note=f"{math.degrees(best.test_mae):.2g}° on {_count(results.test_logs, 'log')} that took no part"
+        + (", too few for an interval" if results.has_few_tests else "")
         + spread
         + _restarted(best, restart),
     )

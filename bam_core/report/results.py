@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bam_core.arrays import Array
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.model import ServoModel, fitted_parameters
+from bam_core.text.error_words import FEWEST_LOGS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,6 +245,11 @@ class Results:
     def test_logs(self) -> int:
         """How many logs took no part."""
         return sum(log.set == "test" for log in self.logs.values())
+
+    @property
+    def has_few_tests(self) -> bool:
+        """Whether too few logs took no part for an interval over them."""
+        return 0 < self.test_logs < FEWEST_LOGS
 
     @property
     def found_in_logs(self) -> list[LogInfo]:

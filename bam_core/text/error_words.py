@@ -10,6 +10,10 @@ from collections.abc import Mapping
 UNEXPLAINED = ("unknown", "load_header", "gain_header")
 """Kinds of misfit with which logs that are followed far worse than others may have a wrong header."""
 
+FEWEST_LOGS = 4
+"""Logs of which an interval of their mean is given. Over three it reaches 2.5 standard deviations to either
+side and hides what the errors are; over four 1.6."""
+
 _APART = 2.0  # times; errors of the test, or of selection, that differ more from those in training are told
 _WORSE = 5.0  # times the median error; 2 to 3 between scripts and gains
 _LEAST_OFF = 0.01  # rad; smaller errors need no explanation

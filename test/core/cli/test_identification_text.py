@@ -6,9 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from bam_core.cli.identification_text import (
     errors_apart,
+    models_table,
     outliers,
     small_parameters,
     stopped_parameters,
@@ -146,3 +148,14 @@ def test_so_is_one_of_the_bench() -> None:
     assert stopped_parameters(replace(identification, fits={"m1": stopped})) == [
         "m1, zero_offset: 0.1 is at the end of its search range, -0.1 to 0.1 rad"
     ]
+
+
+@pytest.mark.parametrize(("logs", "has_interval"), [(3, False), (4, True)])
+def test_an_interval_is_given_of_four_test_logs_on(logs: int, has_interval: bool) -> None:
+    result = found(())
+    test = {f"log {number}": 0.01 * (1 + number) for number in range(logs)}
+    (name,) = result.fits
+    result = replace(result, fits={name: replace(result.fits[name], test=test)})
+    assert (f"{logs} logs: too few" in models_table(result)) is not has_interval
+    assert (f"{logs} logs, too few for an interval" in result.error_words) is not has_interval
+    assert ("95 % interval" in result.error_words) is has_interval

@@ -18,8 +18,10 @@ def model(name: str, **changes: Any) -> SimpleNamespace:
     return SimpleNamespace(name=name, parameters={}, verdict="", **{**ERRORS, **changes})
 
 
-def chart(*models: SimpleNamespace) -> Any:
-    results: Any = SimpleNamespace(models={each.name: each for each in models}, chosen=models[0].name)
+def chart(*models: SimpleNamespace, few: bool = False) -> Any:
+    results: Any = SimpleNamespace(
+        models={each.name: each for each in models}, chosen=models[0].name, has_few_tests=few
+    )
     return error_chart(results)
 
 
@@ -42,6 +44,13 @@ def test_places_are_in_proportion_to_errors_from_zero() -> None:
     assert row.whisker is not None
     for place, error in ((row.selection, 0.011), (row.test, 0.012), (row.whisker[0], 0.008)):
         assert place == pytest.approx(error * row.train / 0.01, abs=0.02)
+
+
+def test_an_interval_over_few_logs_is_not_drawn_and_needs_no_room() -> None:
+    wide = {"test_interval": (0.0, 0.5)}
+    (row,) = chart(model("m1", **wide), few=True).rows
+    assert (row.whisker, row.test_interval) == (None, "")
+    assert row.train == chart(model("m1")).rows[0].train
 
 
 def test_what_is_not_known_has_no_place() -> None:

@@ -179,6 +179,8 @@ def test_the_test_error_with_its_interval_comes_first(results: Path) -> None:
     chosen |= {"test_mae": 0.0125, "test_interval": [0.01, 0.015], "selection_mae": 0.0111}
     chosen |= {"test_mae_short": 0.0053, "test_mae_short_1s": 0.0081}
     seeds = [{"seed": i, "chosen": "m4", "test_mae": error} for i, error in enumerate((0.0125, 0.0131))]
+    split = summary["split"]
+    split["test"] = [*split["test"], *split["train"]][:4]
     edit_summary(results, {**summary, "seeds": seeds})
     page, outline = page_of(results)
     assert (
@@ -190,6 +192,18 @@ def test_the_test_error_with_its_interval_comes_first(results: Path) -> None:
     assert "2 seeds: 12.50 to 13.10 mrad" in text
     assert "restarted from measured states every 0.25 s: 5.30 mrad, every 1 s: 8.10 mrad" in text
     assert text.index("Test error") < text.index("Error in selection") < text.index("Training error")
+
+
+def test_a_test_error_of_few_logs_has_no_interval(results: Path) -> None:
+    summary = json.loads((results / "summary.json").read_text())
+    summary["models"][summary["chosen"]] |= {"test_mae": 0.0125, "test_interval": [0.0, 0.0385]}
+    summary["split"]["test"] = summary["split"]["test"][:3]
+    edit_summary(results, summary)
+    _, outline = page_of(results)
+    text = " ".join(outline.text.split())
+    count = len(summary["split"]["test"])
+    assert re.search(rf"on {count} logs? that took no part, too few for an interval", text)
+    assert "38.5" not in text
 
 
 def test_a_page_without_a_test_set_says_so(results: Path) -> None:
