@@ -28,6 +28,10 @@ NOT_RUN = (
     (r"bam .*tcp://", "needs a Dask scheduler"),
     (r"bam .*(sigmaban|so101)", "needs recordings of a real robot"),
     (r"bam robot identify .* bags ", "needs bags of `bam robot record`; test/ros/recorder records such"),
+    (
+        r"bam robot .*arm\.urdf",
+        "needs runs of an arm with XL330; test/core/cli/test_robot.py runs such commands",
+    ),
     (r"bam .*no_load\.txt", "needs recordings in Dynaban's form; test/core/recordings reads such"),
 )
 """Beginning of a command, as a pattern -> why it is not run. The first that fits counts."""
