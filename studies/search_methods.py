@@ -139,22 +139,7 @@ def _study(arguments: argparse.Namespace) -> int:
         if getattr(arguments, name) < 1:
             raise OutOfRange(f"--{name}", getattr(arguments, name), "at least 1")
     require_file(arguments.json)
-    cases = []
-    for word in arguments.recordings:
-        name, equals, directory = word.partition("=")
-        if not equals:
-            raise WrongType("recordings", word, "SERVO=DIRECTORY, as in xl330=recordings/xl330")
-        paths = sorted(source.path for source in find_sources([directory]))
-        recordings = load_recordings(paths[:: arguments.every])
-        split = split_recordings(recordings, None, seed=0)
-        if not split.test:
-            raise BadData(
-                directory,
-                f"has {len(recordings)} recordings",
-                expected=f"{ENOUGH} or more, a quarter of which are the test",
-                advice="give more, or a smaller --every",
-            )
-        cases.append((load_servo(name), split))
+    cases = [read_case(word, arguments.every) for word in arguments.recordings]
     entries: list[Entry] = []
     for servo, split in cases:
         for seed in range(arguments.seeds):
@@ -168,6 +153,29 @@ def _study(arguments: argparse.Namespace) -> int:
     print(table(entries))
     print(f"wrote {Path(arguments.json)}")
     return 0
+
+
+def read_case(word: str, every: int) -> tuple[ServoModel, Split]:
+    """Return a servo and its recordings, split by seed 0.
+
+    Args:
+        word: SERVO=DIRECTORY.
+        every: how many recordings there are, by name, to one that is taken.
+    """
+    name, equals, directory = word.partition("=")
+    if not equals:
+        raise WrongType("recordings", word, "SERVO=DIRECTORY, as in xl330=recordings/xl330")
+    paths = sorted(source.path for source in find_sources([directory]))
+    recordings = load_recordings(paths[::every])
+    split = split_recordings(recordings, None, seed=0)
+    if not split.test:
+        raise BadData(
+            directory,
+            f"has {len(recordings)} recordings",
+            expected=f"{ENOUGH} or more, a quarter of which are the test",
+            advice="give more, or a smaller --every",
+        )
+    return load_servo(name), split
 
 
 def table(entries: Sequence[Entry]) -> str:

@@ -52,12 +52,12 @@ def effects_table(result: Identification) -> str:
 
 
 def unfinished_searches(result: Identification) -> list[str]:
-    """Say which searches did not come to rest, and what to do."""
+    """Say which searches did not converge, and what to do."""
     lines = []
     for spent in (True, False):
         models = [model for model, fit in result.fits.items() if fit.ended_early and fit.spent == spent]
         if models:
-            lines.append(f"{', '.join(models)}: {error_words.not_at_rest(spent=spent)}")
+            lines.append(f"{', '.join(models)}: {error_words.not_converged(spent=spent)}")
     return lines
 
 

@@ -188,6 +188,7 @@ def run(arguments: argparse.Namespace) -> int:
         f"{time.monotonic() - start:.0f} s in all, with selection, uncertainty and plots; "
         f"wrote {Path(arguments.output)}, see it with: bam report {arguments.output}"
     )
+    print(*result.verdict.lines, sep="\n")
     return 0
 
 

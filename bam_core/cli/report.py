@@ -26,16 +26,20 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the page and say where it is."""
     from bam_core.report import is_of_robot, load_results, load_robot_results, render, render_robot
 
+    verdict = None
     output = Path(arguments.output or Path(arguments.directory) / "report.html")
     if is_of_robot(arguments.directory):
         of_robot = load_robot_results(arguments.directory)
         page, remark = render_robot(of_robot), of_robot.without_curves
     else:
         results = load_results(arguments.directory)
-        page, remark = render(results), results.without_trajectories
+        page, remark, verdict = render(results), results.without_trajectories, results.verdict
     require_file(output)
     write_text(output, page)
     if remark:
         log.warning("%s: %s", arguments.directory, remark)
     print(f"wrote {output}")
+    if verdict is not None:
+        print(f"{verdict.headline}: {verdict.sentence}")
+        print(f"rule: {verdict.rule}")
     return 0

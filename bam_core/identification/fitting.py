@@ -37,7 +37,7 @@ from bam_core.simulation.threads import one_blas_thread, side_by_side
 _MIN_TRIALS_SHARE = 0.1  # of the budget
 _MIN_STEPS = 10  # Gauss-Newton steps
 
-_SEARCH_VERSION = 4  # a search never resumes a study of another version
+_SEARCH_VERSION = 5  # a search never resumes a study of another version
 _WHOLE_SEARCH = "search"  # key, in a study, of a search that an executor has run as one job
 
 

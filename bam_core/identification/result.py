@@ -11,6 +11,7 @@ from typing import Any
 from bam_core.identification.choice.choice import Choice, choose
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
+from bam_core.identification.verdict import Verdict, verdict
 from bam_core.recordings.header_corrections import Correction
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
@@ -127,6 +128,16 @@ class Identification:
         )
 
     @property
+    def verdict(self) -> Verdict:
+        """Whether to use the chosen model, for what, and how far off it will be."""
+        return verdict(
+            self.fits[self.chosen],
+            self.split,
+            restart=self.restarted_every["test"],
+            complete=not set(self.not_done) - {UNCERTAINTY, OTHER_SEEDS},
+        )
+
+    @property
     def short_words(self) -> str:
         """How far it is off there where simulations restart, in words; empty where that is not known."""
         short = self.fits[self.chosen].test_short
@@ -157,6 +168,8 @@ class Identification:
                     "converged": fit.converged,
                     "limited": fit.limited,
                     "spent": fit.spent,
+                    "spread": fit.spread if math.isfinite(fit.spread) else None,
+                    "ended_early": fit.ended_early,
                     "seconds": round(fit.seconds, 3),
                     "parameters": fit.parameters,
                     "at_bound": list(fit.at_bound),
@@ -172,6 +185,7 @@ class Identification:
             "not_done": list(self.not_done),
             "chosen": self.chosen,
             "reason": self.reason,
+            "verdict": self.verdict.summary(),
             "choice": [
                 {
                     "model": verdict.contender.name,

@@ -28,7 +28,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.simulation.rollout import Rollout, parameter_vector, usual_restart
-from bam_core.text.error_words import restart_words
+from bam_core.text.error_words import FEWEST_LOGS, restart_words
 
 log = logging.getLogger(__name__)
 
@@ -182,7 +182,9 @@ def _plot(identification: Identification, simulated: Simulated, bands: Bands, di
         model: {"training": fit.train_mae, "selection": fit.selection_mae, "test": fit.test_mae}
         for model, fit in fits.items()
     }
-    intervals = {model: fit.test_interval for model, fit in fits.items()}
+    intervals = {
+        model: fit.test_interval if len(fit.test) >= FEWEST_LOGS else None for model, fit in fits.items()
+    }
     figure = plot_mae(errors, intervals=intervals, chosen=identification.chosen)
     save_figure(figure, directory / "mae.png")
     parameters = {model: fit.parameters for model, fit in fits.items()}

@@ -28,6 +28,7 @@ def environment() -> Environment:
         symbol=names.symbol,
         mrad=numbers.mrad,
         quantity=numbers.quantity,
+        unbroken=numbers.unbroken,
     )
     return found
 

@@ -21,6 +21,7 @@ from bam_core.report.results import (
     ModelResult,
     Results,
     Uncertainty,
+    Verdict,
 )
 from bam_core.report.summary_file import (
     NAME,
@@ -30,6 +31,7 @@ from bam_core.report.summary_file import (
     ModelEntry,
     Summary,
     UncertaintyEntry,
+    VerdictEntry,
 )
 from bam_core.report.trajectories import load_trajectories
 from bam_core.servo.bench_effects_file import FOLDER, load_bench_effects
@@ -65,6 +67,7 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
         models=models,
         chosen=summary.chosen,
         reason=summary.reason,
+        verdict=None if summary.verdict is None else _verdict(summary.verdict),
         effects=summary.effects,
         logs=logs,
         rule=summary.split.rule,
@@ -103,7 +106,7 @@ def _model(directory: Path, name: str, entry: ModelEntry, verdict: str) -> Model
         test_longer=entry.test_mae_short_1s,
         per_log=entry.per_log,
         at_bound=entry.at_bound,
-        ended_early=not entry.converged,
+        ended_early=not entry.converged if entry.ended_early is None else entry.ended_early,
         spent=entry.spent,
         trials=entry.trials,
         seconds=entry.seconds,
@@ -111,6 +114,11 @@ def _model(directory: Path, name: str, entry: ModelEntry, verdict: str) -> Model
         verdict=verdict,
         misfit=None if entry.floor is None else _misfit(entry, entry.floor),
     )
+
+
+def _verdict(entry: VerdictEntry) -> Verdict:
+    reasons = tuple(each.sentence for each in entry.reasons)
+    return Verdict(kind=entry.kind, sentence=entry.sentence, rule=entry.rule, reasons=reasons)
 
 
 def _misfit(entry: ModelEntry, floor: FloorEntry) -> Misfit:

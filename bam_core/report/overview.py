@@ -73,7 +73,7 @@ def warnings(results: Results) -> list[str]:
     if kind == _FAILED:
         found.append(_sentence(f"{findings[0][1]}; {findings[0][2]}"))
     if best.ended_early:
-        found.append(_sentence(error_words.not_at_rest(spent=best.spent)))
+        found.append(_sentence(error_words.not_converged(spent=best.spent)))
     if best.at_bound:
         found.append(f"Stopped by the end of the search range: {_list(best.at_bound)}.")
     if names := not_identifiable(best):
@@ -110,6 +110,7 @@ def left_out(results: Results) -> list[str]:
     """Return what the directory does not hold, in words."""
     best = results.best
     absent = {
+        "whether to use this servo": results.verdict is None,
         "uncertainties and correlation": best.uncertainty is None,
         "what each effect bought": results.effects is None,
         "verdicts on the models": not any(model.verdict for model in results.models.values()),

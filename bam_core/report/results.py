@@ -15,6 +15,7 @@ from bam_core.arrays import Array
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.model import ServoModel, fitted_parameters
 from bam_core.text.error_words import FEWEST_LOGS
+from bam_core.text.verdict_words import headline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,28 @@ class Uncertainty:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """Whether to use the chosen model, for what, and how far off it will be.
+
+    Attributes:
+        kind: "green", "yellow" or "red".
+        sentence: the answer.
+        rule: how the kind follows from the findings.
+        reasons: all reservations, in words; empty of a green verdict.
+    """
+
+    kind: str
+    sentence: str
+    rule: str
+    reasons: tuple[str, ...]
+
+    @property
+    def headline(self) -> str:
+        """The colour with its word."""
+        return headline(self.kind)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Misfit:
     """What a model leaves over of its training logs.
 
@@ -87,7 +110,7 @@ class ModelResult:
         test_longer: likewise every 1 s.
         per_log: error of every log, rad.
         at_bound: parameters that the end of their search range has stopped.
-        ended_early: the search did not come to rest; not where that is not told.
+        ended_early: the search did not converge, which may change errors; not where that is not told.
         spent: its trials were; so where that is not told.
         trials: simulations of all training logs.
         seconds: that the fit took.
@@ -208,6 +231,7 @@ class Results:
         models: by name, in the order of the summary.
         chosen: name of the model to use.
         reason: why that one.
+        verdict: whether to use it; None where that is not told.
         effects: what each bought; None where that is not told.
         logs: by name, training first.
         rule: how test logs were told apart.
@@ -231,6 +255,7 @@ class Results:
     seed: float
     software: str
     date: str
+    verdict: Verdict | None = None
     test_of_seeds: tuple[float, ...] = ()
     trajectories: Mapping[str, Trajectory] = field(default_factory=dict)
     restarted_every: Mapping[str, float] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from bam_core.files.json_file import read_json
 from bam_core.files.typed import TypedReader
 from bam_core.report.results import EffectResult, LogRun
 from bam_core.report.robot_results import RobotEstimate
+from bam_core.text.verdict_words import VERDICTS
 
 NAME = "summary.json"
 REMEDY = "run 'bam identify' again"
@@ -94,6 +95,7 @@ class ModelEntry:
     per_log: Mapping[str, float] = field(default_factory=dict)
     at_bound: tuple[str, ...] = ()
     converged: bool = True
+    ended_early: bool | None = None
     spent: bool = True
     trials: float = math.nan
     seconds: float = math.nan
@@ -138,6 +140,28 @@ class SeedEntry:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReasonEntry:
+    """One reservation of a verdict."""
+
+    kind: str = ""
+    sentence: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictEntry:
+    """See `results.Verdict`."""
+
+    kind: str
+    sentence: str
+    rule: str = ""
+    reasons: tuple[ReasonEntry, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in VERDICTS:
+            raise UnsuitableError(self.kind, " or ".join(VERDICTS), field="kind")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Summary:
     """Of an identification on a bench."""
 
@@ -145,6 +169,7 @@ class Summary:
     chosen: str
     choice: tuple[ChoiceEntry, ...] = ()
     reason: str = ""
+    verdict: VerdictEntry | None = None
     effects: tuple[EffectResult, ...] | None = None
     split: SplitEntry = field(default_factory=SplitEntry)
     logs: Mapping[str, LogRun] = field(default_factory=dict)

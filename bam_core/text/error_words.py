@@ -26,15 +26,15 @@ def restart_words(restart: float) -> str:
     return f"in open loop, restarted from measured states every {restart:g} s"
 
 
-def not_at_rest(*, spent: bool) -> str:
-    """Say what it means that a search did not come to rest.
+def not_converged(*, spent: bool) -> str:
+    """Say what it means that a search did not converge.
 
     Args:
         spent: its trials were; else its descents do not agree, and more of them would not have been made.
     """
     if spent:
         return (
-            "trials were spent before the search came to rest, so errors and choice may change; give more "
+            "trials were spent before the search converged, so errors and choice may change; give more "
             "--trials, or see with --seeds 3 by how much"
         )
     return (

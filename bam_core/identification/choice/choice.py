@@ -145,16 +145,22 @@ def _reason(chosen: Contender, best: Contender, *, alone: bool) -> str:
 
 
 def _words(each: Contender, chosen: Contender, best: Contender, mean: float, error: float) -> str:
-    apart = f"{_mrad(mean)} worse than {best.name}"
+    which = "training" if each.training_error is None else "selection"
+    apart = f"in {which} {_mrad(mean)} worse than {best.name} ({_pair(each.error, best.error)})"
     if mean <= error:
-        good = "the lowest error" if each is best else f"as good ({apart}, within {_mrad(error)})"
+        good = f"the lowest {which} error" if each is best else f"as good: {apart}, within {_mrad(error)}"
         if each is chosen:
             return f"chosen: {good}"
         if each.free_parameters >= chosen.free_parameters:
             return f"{good}, but {chosen.name} is simpler"
-        return f"{good}, but training errors grow by {_mrad(_training_error(each) - _training_error(chosen))}"
+        trained = _pair(_training_error(each), _training_error(chosen))
+        return f"{good}, but its training error is higher ({trained})"
     chance = "chance" if len(best.errors) > 1 else "what does not count"  # of which one log knows nothing
     return f"{apart}, more than {chance} ({_mrad(error)})"
+
+
+def _pair(error: float, other: float) -> str:
+    return f"{1e3 * error:.2f}, not {1e3 * other:.2f}"
 
 
 def _mrad(value: float) -> str:

@@ -69,6 +69,7 @@ class Evaluator:
             converged=fit.result.converged,
             limited=fit.limited,
             spent=fit.spent,
+            spread=fit.result.spread,
             seconds=fit.seconds,
         )
         provenance = self._origin.provenance(fit, evaluated)

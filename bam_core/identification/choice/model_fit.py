@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -15,6 +16,10 @@ from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.uncertainty import Uncertainty
 from bam_core.servo.effects import EFFECTS, BenchEffects
 from bam_core.servo.model import ServoModel, fitted_parameters
+
+MATTERS = 0.02
+"""Largest difference between the two lowest ends of a search with the default budget that is not reported.
+With smaller ones, more trials change errors as little as another seed does (docs/explanation/search.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +44,7 @@ class ModelFit:
         method: of search, one of `search.methods.METHODS`.
         converged: descents from two drafts came to the same error, and nothing led further down.
         limited: the search was given fewer trials than it takes by default.
+        spread: by how much, relatively, its second lowest end is above the lowest; infinite of one end.
         spent: the search took so many of its trials that it could not go on with the rest.
         seconds: that it took.
         diagnosis: what the fit leaves over of the training logs, and what physics it lacks; None where that
@@ -62,6 +68,7 @@ class ModelFit:
     limited: bool
     seconds: float
     spent: bool = False
+    spread: float = math.inf
     test_short: Mapping[float, float] = field(default_factory=dict)
     diagnosis: Diagnosis | None = None
     uncertainty: Uncertainty | None = None
@@ -73,8 +80,11 @@ class ModelFit:
 
     @property
     def ended_early(self) -> bool:
-        """The search did not come to rest: another seed, or more trials if `spent`, may lead further."""
-        return not self.converged
+        """The search did not converge, and another seed, or more trials if `spent`, may change the errors.
+
+        Always of a search with fewer trials than by default; else if its ends differ by more than MATTERS.
+        """
+        return not self.converged and (self.limited or self.spread > MATTERS)
 
     @property
     def failed(self) -> bool:

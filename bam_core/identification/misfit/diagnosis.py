@@ -115,7 +115,11 @@ class Diagnosis:
     @property
     def is_above_floor(self) -> bool:
         """Whether the model lacks something."""
-        return self.error > ABOVE_FLOOR * self.floor.value + self.floor.encoder
+        return self.is_above(self.error)
+
+    def is_above(self, error: float) -> bool:
+        """Return whether an error, rad, is larger than measurement alone explains."""
+        return error > ABOVE_FLOOR * self.floor.value + self.floor.encoder
 
     def summary(self) -> dict[str, Any]:
         """Return its entries in ``summary.json``; errors in rad."""

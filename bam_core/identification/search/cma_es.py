@@ -84,8 +84,10 @@ def minimise_by_cma_es(
     (best,) = runner.do([FinalEvaluation(candidates=(*(end.vector for end in lowest), *starts))])
     spent = sum(end.evaluations for end in ends) + best.evaluations
     runner.ledger.agree(spent)
-    agree = len(lowest) > 1 and lowest[1].error <= (1.0 + _SAME) * lowest[0].error
-    return replace(best, evaluations=spent, converged=agree)
+    spread = math.inf
+    if len(lowest) > 1 and lowest[0].error > 0.0:
+        spread = lowest[1].error / lowest[0].error - 1.0
+    return replace(best, evaluations=spent, converged=spread <= _SAME, spread=spread)
 
 
 def _begin(

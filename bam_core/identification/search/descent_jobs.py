@@ -88,14 +88,15 @@ class FinalSearch:
         errors = meter.evaluate(problem.objective, np.array(candidates))
         lowest = int(np.argmin(errors))
         first = sorted(ends[: schedule.final_ends], key=error_of)
-        no_progress = bool(ends) and not _is_lower(
-            min(ends, key=error_of).error, first[0].error, schedule.progress
-        )
+        lowest_error = min(map(error_of, ends), default=math.inf)
+        no_progress = bool(ends) and not _is_lower(lowest_error, first[0].error, schedule.progress)
+        is_known = len(first) > 1 and lowest_error > 0.0
         return Outcome(
             vector=candidates[lowest],
             error=float(errors[lowest]),
             evaluations=meter.spent,
             converged=agree(first, schedule.same_error) and no_progress,
+            spread=max(end.error for end in first[:2]) / lowest_error - 1.0 if is_known else math.inf,
         )
 
     def _descents(self, problem: Problem, meter: Meter, *, reserve: int) -> list[Refined]:

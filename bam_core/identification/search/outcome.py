@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,8 @@ class Outcome:
         evaluations: simulations of all training logs that it took.
         valley: (dimension, dimension) as in `refine.Refined`, where the job knows it.
         converged: it ended because nothing led further down, not because its evaluations were spent.
+        spread: how far, relatively, the second lowest end of its descents is above the lowest error that it
+            found; infinite of fewer than two ends, and of a job that is no whole search.
     """
 
     vector: Array
@@ -28,6 +31,7 @@ class Outcome:
     evaluations: int
     valley: Array | None = None
     converged: bool = False
+    spread: float = math.inf
 
     def to_record(self) -> dict[str, Any]:
         """Return values that JSON holds to the last bit."""
@@ -37,6 +41,7 @@ class Outcome:
             "evaluations": self.evaluations,
             "valley": None if self.valley is None else self.valley.tolist(),
             "converged": self.converged,
+            "spread": self.spread if math.isfinite(self.spread) else None,
         }
 
     @classmethod
@@ -48,4 +53,5 @@ class Outcome:
             evaluations=int(record["evaluations"]),
             valley=None if record["valley"] is None else np.array(record["valley"]),
             converged=bool(record["converged"]),
+            spread=math.inf if record["spread"] is None else float(record["spread"]),
         )

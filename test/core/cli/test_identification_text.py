@@ -17,7 +17,7 @@ from bam_core.cli.identification_text import (
     unfinished_searches,
     unidentifiable_parameters,
 )
-from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
+from bam_core.identification.choice.model_fit import MATTERS, EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.identification.result import Identification
 from bam_core.identification.search.space import search_space
@@ -111,12 +111,21 @@ def test_a_search_that_did_not_come_to_rest_is_told_by_whether_its_trials_were_s
         "m2": replace(fit, spent=False),
         "m3": replace(fit, converged=True, spent=True),
         "m4": replace(fit, spent=True),
+        "m5": replace(fit, spent=True, spread=0.99 * MATTERS),
     }
     spent, left = unfinished_searches(replace(identification, fits=fits))
-    assert spent.startswith("m1, m4: trials were spent before the search came to rest")
+    assert spent.startswith("m1, m4: trials were spent before the search converged")
     assert "give more --trials" in spent
     assert left.startswith("m2: the search ended with trials left")
     assert "--trials" not in left
+
+
+def test_a_search_with_fewer_trials_than_by_default_is_told_however_close_its_ends_are() -> None:
+    identification = found(())
+    (fit,) = identification.fits.values()
+    short = replace(fit, spent=True, limited=True, spread=0.0)
+    (line,) = unfinished_searches(replace(identification, fits={"m1": short}))
+    assert "give more --trials" in line
 
 
 def test_logs_and_tests_that_stand_out_are_told() -> None:

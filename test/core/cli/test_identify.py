@@ -25,6 +25,7 @@ from bam_core.report.loading import load_results
 from bam_core.report.page import render
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import load_servo
+from bam_core.text.verdict_words import headline
 from test.core.identification_cases import xl330_logs
 
 pytestmark = pytest.mark.usefixtures("no_plots")
@@ -81,6 +82,12 @@ def test_it_prints_a_table_and_writes_the_results(tmp_path: Path, capsys: pytest
     chosen = summary["models"][summary["chosen"]]
     short, longer = (f"{1e3 * chosen[f'test_mae_short{end}']:.2f} mrad" for end in ("", "_1s"))
     second = shown.out.splitlines()[1]
+    verdict = summary["verdict"]
+    assert verdict["test_mae"] == chosen["test_mae"]
+    assert shown.out.splitlines()[-2:] == [
+        f"{headline(verdict['kind'])}: {verdict['sentence']}",
+        f"rule: {verdict['rule']}",
+    ]
     assert second == f"restarted from measured states every 0.25 s: {short}, every 1 s: {longer}"
 
 
@@ -95,7 +102,7 @@ def test_a_search_that_its_budget_ended_is_told_by_the_default_budget_too(given:
     assert found.fits["m1"].limited == given
     told = [line for line in unfinished_searches(found) if "more --trials" in line]
     assert told
-    assert all(line.startswith("m1: trials were spent before the search came to rest") for line in told)
+    assert all(line.startswith("m1: trials were spent before the search converged") for line in told)
 
 
 @without_intervals

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from bam_core.cli import main
+from bam_core.text.verdict_words import headline
+from test.core.report_cases import edit_summary
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
@@ -25,12 +28,29 @@ def test_the_page_lies_beside_the_results_unless_told_otherwise(
     results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["report", str(results)]) == 0
-    assert capsys.readouterr().out == f"wrote {results / 'report.html'}\n"
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == f"wrote {results / 'report.html'}"
     elsewhere = tmp_path / "page.html"
     assert main(["report", str(results), "--output", str(elsewhere)]) == 0
-    assert capsys.readouterr().out == f"wrote {elsewhere}\n"
+    assert capsys.readouterr().out.splitlines()[0] == f"wrote {elsewhere}"
     assert elsewhere.read_text() == (results / "report.html").read_text()
     assert elsewhere.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_the_last_lines_are_the_verdict_and_its_rule(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = json.loads((results / "summary.json").read_text())["verdict"]
+    assert main(["report", str(results)]) == 0
+    last, rule = capsys.readouterr().out.splitlines()[-2:]
+    assert last == f"{headline(entry['kind'])}: {entry['sentence']}"
+    assert rule == f"rule: {entry['rule']}"
+
+
+def test_a_verdict_of_no_known_colour_is_refused(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entry = json.loads((results / "summary.json").read_text())["verdict"]
+    edit_summary(results, {"verdict": {**entry, "kind": "blue"}})
+    assert "green or yellow or red" in refused(capsys, results)
 
 
 def test_lost_trajectories_are_told_on_the_terminal_too(

@@ -59,7 +59,15 @@ def test_a_summary_is_read_without_what_it_lacks(results: Path) -> None:
     (results / "trajectories.npz").unlink()
     models = summary_of(results)["models"]
     for entry in models.values():
-        for key in ("converged", "limited", "at_bound", "per_log", "test_mae", "test_interval"):
+        for key in (
+            "converged",
+            "ended_early",
+            "limited",
+            "at_bound",
+            "per_log",
+            "test_mae",
+            "test_interval",
+        ):
             del entry[key]
     edit_summary(results, {"models": models, "logs": None, "date": None, "reason": None, "seed": None})
     loaded = load_results(results)
@@ -71,6 +79,24 @@ def test_a_summary_is_read_without_what_it_lacks(results: Path) -> None:
     # The servo files have these as well.
     assert loaded.date == loaded.best.servo.provenance.date != ""
     assert all(len(log.sha256) == 64 for log in loaded.logs.values())
+
+
+def test_a_search_of_an_older_summary_has_ended_early_where_it_did_not_converge(results: Path) -> None:
+    models = summary_of(results)["models"]
+    for entry in models.values():
+        del entry["ended_early"]
+        entry["converged"] = False
+    edit_summary(results, {"models": models})
+    assert load_results(results).best.ended_early
+
+
+def test_the_verdict_is_that_of_the_summary(results: Path) -> None:
+    entry, loaded = summary_of(results)["verdict"], load_results(results).verdict
+    assert loaded is not None
+    assert (loaded.kind, loaded.sentence, loaded.rule) == (entry["kind"], entry["sentence"], entry["rule"])
+    assert list(loaded.reasons) == [reason["sentence"] for reason in entry["reasons"]]
+    edit_summary(results, {"verdict": None})
+    assert load_results(results).verdict is None
 
 
 def test_trajectories_of_another_identification_are_left_alone(results: Path) -> None:

@@ -15,6 +15,7 @@ from bam_core.identification.choice.choice import SAME
 from bam_core.identification.misfit.diagnosis import FAILED
 from bam_core.report import load_results, render
 from bam_core.report.names import words
+from bam_core.text.verdict_words import VERDICTS, headline
 from test.core.report_cases import edit_summary, multiplied
 
 _VOID = {"meta", "link", "input", "br", "wbr"}
@@ -141,7 +142,7 @@ def test_friction_models_have_one_name_in_the_page(complete_results: Path) -> No
     _, outline = page_of(complete_results)
     assert "M6 has the lowest selection error; M4 is the simplest model." in outline.text
     assert "worse than M6" in outline.text
-    assert re.search(r"\bm[1-6]\b", outline.text.split("Servo file of")[0]) is None
+    assert re.search(r"\bm[1-6]\b(?!\.yaml)", outline.text.split("Servo file of")[0]) is None
 
 
 def test_a_parameter_that_is_known_to_be_small_is_tagged(complete_results: Path) -> None:
@@ -162,15 +163,45 @@ def test_the_chosen_model_leads_the_errors_of_each_log(complete_results: Path) -
     assert re.findall(r'data-model="(\w+)"', row[: row.index("</tr>")]) == ["m4", "m1", "m6"]
 
 
-def test_models_are_tagged_whose_search_did_not_come_to_rest(results: Path) -> None:
+def test_models_are_tagged_whose_search_did_not_converge(results: Path) -> None:
     models = json.loads((results / "summary.json").read_text())["models"]
-    for name, converged in (("m1", False), ("m4", True), ("m6", None)):
-        models[name] |= {"converged": converged}
+    for name, converged, ended_early in (("m1", False, True), ("m4", False, False), ("m6", None, None)):
+        models[name] |= {"converged": converged, "ended_early": ended_early}
     edit_summary(results, {"models": models})
     page, _ = page_of(results)
     cells = re.findall(r'<th scope="row"><span class="swatch"></span> (M\d).*?</th>', page)
     assert cells == ["M1", "M4", "M6"]
-    assert re.findall(r'<th scope="row"><span class="swatch"></span> (M\d)[^\n]*not at rest', page) == ["M1"]
+    tagged = r'<th scope="row"><span class="swatch"></span> (M\d)[^\n]*not converged'
+    assert re.findall(tagged, page) == ["M1"]
+
+
+VERDICT = {
+    "kind": "yellow",
+    "sentence": "Use m4.yaml with care: <b>.",
+    "rule": "Red: failed. Yellow: all else. Below 5 %.",
+    "reasons": [{"kind": "few_tests", "sentence": "few logs"}, {"kind": "no", "sentence": "another"}],
+}
+
+
+@pytest.mark.parametrize("kind", VERDICTS)
+def test_the_verdict_is_the_first_thing_on_the_page_with_a_word_and_its_rule(
+    results: Path, kind: str
+) -> None:
+    edit_summary(results, {"verdict": {**VERDICT, "kind": kind}})
+    page, outline = page_of(results)
+    first = page.index('id="verdict"')
+    assert first < page.index('id="chosen"') < page.index("<table")
+    assert f'class="light {kind}"' in page
+    for said in (headline(kind), VERDICT["sentence"], VERDICT["rule"], "few logs; another"):
+        assert str(said) in outline.text
+    assert "5\N{NO-BREAK SPACE}%" in page
+
+
+def test_a_page_of_an_older_identification_has_no_verdict_and_says_so(results: Path) -> None:
+    edit_summary(results, {"verdict": None})
+    page, outline = page_of(results)
+    assert 'id="verdict"' not in page
+    assert "older version wrote it: whether to use this servo" in outline.text
 
 
 def test_the_test_error_with_its_interval_comes_first(results: Path) -> None:
@@ -280,8 +311,8 @@ def test_a_hundred_logs_stay_below_two_megabytes(complete_results: Path) -> None
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"converged": False}, "Trials were spent before the search came to rest"),
-        ({"converged": False, "spent": False}, "ended with trials left, but its descents do not agree"),
+        ({"ended_early": True}, "Trials were spent before the search converged"),
+        ({"ended_early": True, "spent": False}, "ended with trials left, but its descents do not agree"),
         ({"test_mae": 0.004}, "2.5 times better than training logs"),
         ({"per_log": ODD}, "odd: followed 20 times worse than the median log; watch it"),
         ({"floor": {}, "misfit": FAILURE}, "The search has failed: no better; give more."),
@@ -291,7 +322,7 @@ def test_a_hundred_logs_stay_below_two_megabytes(complete_results: Path) -> None
 )
 def test_what_to_beware_of_stands_at_the_top(results: Path, change: dict[str, object], said: str) -> None:
     summary = json.loads((results / "summary.json").read_text())
-    harmless = {"converged": True, "at_bound": []}
+    harmless = {"converged": True, "ended_early": False, "at_bound": []}
     harmless |= {"train_mae": 0.01, "test_mae": 0.01, "test_interval": [0.009, 0.011]}
     harmless |= {"floor": None, "misfit": [], "per_log": {}}
     summary["models"][summary["chosen"]] |= harmless

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from bam_core.text.error_words import far_from_training, not_at_rest, outliers
+from bam_core.text.error_words import far_from_training, not_converged, outliers
 
 TRAINING = {"a": 0.010, "b": 0.012, "odd": 0.120, "c": 0.011}
 
@@ -47,6 +47,6 @@ def test_a_test_far_from_training_is_told_to_either_side(test: float, selection:
 
 
 def test_only_a_search_whose_trials_were_spent_is_to_get_more() -> None:
-    assert "give more --trials" in not_at_rest(spent=True)
-    assert "--trials" not in not_at_rest(spent=False)
-    assert "with trials left" in not_at_rest(spent=False)
+    assert "give more --trials" in not_converged(spent=True)
+    assert "--trials" not in not_converged(spent=False)
+    assert "with trials left" in not_converged(spent=False)

@@ -31,7 +31,14 @@ def test_of_those_that_selection_cannot_tell_apart_training_errors_take_the_lowe
     choice = choose([contender(*simple, train=1.1), contender(*rich, train=1.0)])
     assert choice.name == "m4"
     assert [verdict.is_good for verdict in choice.verdicts] == [True, True]
-    assert "training errors grow by 100.00 mrad" in choice.verdicts[0].words
+    assert "its training error is higher (1100.00, not 1000.00)" in choice.verdicts[0].words
+
+
+def test_a_difference_stands_beside_the_errors_that_it_is_of() -> None:
+    trained = choose([contender("m1", 0.005, 0.005, train=0.002), contender("m4", 0.003, 0.003, train=0.002)])
+    assert trained.verdicts[0].words.startswith("in selection 2.00 mrad worse than m4 (5.00, not 3.00)")
+    alone = choose([contender("m1", 0.005, 0.005), contender("m4", 0.003, 0.003)])
+    assert alone.verdicts[0].words.startswith("in training 2.00 mrad worse than m4 (5.00, not 3.00)")
 
 
 def test_and_the_simplest_where_training_errors_are_the_same() -> None:

@@ -99,6 +99,7 @@ def test_there_are_more_approaches_until_two_lead_to_the_same_error(alike: bool,
     ledger = Ledger()
     found = minimise(JobRunner(searched, ledger), evaluations=8000, seed=0)
     assert found.converged is alike
+    assert (found.spread <= schedule.same_error) is alike
     assert (len(bottoms) == schedule.cold_approaches) is (alike or rounds == 1)
     assert found.error == objective(np.array(bottoms)).min()
     assert found.evaluations == ledger.spent <= 8000

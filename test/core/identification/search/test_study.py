@@ -163,6 +163,7 @@ def test_outcomes_come_back_bit_by_bit(url: str) -> None:
         evaluations=12,
         valley=np.array([[1 / 7, 2.0], [3.0, 1e-300]]),
         converged=True,
+        spread=1 / 3,
     )
     study = open_study("s", url)
     study.add("a", full, SPACE)

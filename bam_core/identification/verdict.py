@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict on the chosen model: green, yellow or red, computed from what the identification found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from bam_core.identification.choice.model_fit import ModelFit
+from bam_core.identification.data.split import Split
+from bam_core.identification.misfit.diagnosis import UNKNOWN
+from bam_core.identification.misfit.floor import configuration
+from bam_core.recordings.recording import Recording
+from bam_core.text.error_words import FEWEST_LOGS
+from bam_core.text.verdict_words import (
+    GREEN_SHARE,
+    RED_SHARE,
+    RULE,
+    VERDICTS,
+    headline,
+    reason_words,
+    verdict_words,
+)
+
+REASONS = (
+    "failed_search",
+    "error_above_motion",
+    "interrupted",
+    "no_test",
+    "large_error",
+    "not_converged",
+    "few_tests",
+    "no_other_condition",
+    "open_misfit",
+)
+"""Kinds of reservations, the weightiest first: the first two make a verdict red, the others yellow."""
+
+_RED = REASONS[:2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """Whether to use a servo file, for what, and how far off it will be.
+
+    Attributes:
+        model: the chosen one.
+        test_mae: mean absolute position error over the test logs, rad; None without such.
+        test_logs: number of test logs.
+        motion: mean absolute distance of the test logs' positions from their mean, rad; None without such.
+        floor: error that measurement alone leaves, rad; None where that was not looked into.
+        new: conditions of the test that no training log has: "kp", "load", "supply", "script".
+        reasons: of REASONS, in their order; empty of a green verdict.
+    """
+
+    model: str
+    test_mae: float | None
+    test_logs: int
+    motion: float | None
+    floor: float | None
+    new: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """One of `VERDICTS`."""
+        if any(reason in _RED for reason in self.reasons):
+            return "red"
+        return "yellow" if self.reasons else "green"
+
+    @property
+    def share(self) -> float | None:
+        """Test error as a share of the motion; None where either is unknown."""
+        return None if self.test_mae is None or not self.motion else self.test_mae / self.motion
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in at most 25 words."""
+        reason = self._words(self.reasons[0]) if self.reasons else ""
+        return verdict_words(self.kind, f"{self.model}.yaml", self.test_mae, self.share, self.new, reason)
+
+    @property
+    def lines(self) -> tuple[str, str]:
+        """The colour with its word and the sentence; the rule."""
+        return f"{headline(self.kind)}: {self.sentence}", f"rule: {RULE}"
+
+    def summary(self) -> dict[str, Any]:
+        """Return its entry in ``summary.json``; errors in rad."""
+        return {
+            "kind": self.kind,
+            "word": VERDICTS[self.kind],
+            "sentence": self.sentence,
+            "rule": RULE,
+            "reasons": [{"kind": kind, "sentence": self._words(kind)} for kind in self.reasons],
+            "model": self.model,
+            "test_mae": self.test_mae,
+            "test_logs": self.test_logs,
+            "motion": self.motion,
+            "share_of_motion": self.share,
+            "floor": self.floor,
+            "new_conditions": list(self.new),
+        }
+
+    def _words(self, kind: str) -> str:
+        return reason_words(kind, share=self.share or 0.0, logs=self.test_logs)
+
+
+def verdict(fit: ModelFit, split: Split, *, restart: float | None = None, complete: bool = True) -> Verdict:
+    """Return the verdict on a fit.
+
+    Args:
+        fit: of the chosen model.
+        split: its training and test logs.
+        restart: time after which simulations of the test logs restart from the measured state, s; None:
+            never.
+        complete: whether all models were fitted and effects ablated.
+    """
+    test, diagnosis = split.test, fit.diagnosis
+    motion = fmean(_motion(each, restart) for each in test) if test else None
+    error = fit.test_mae
+    share = error / motion if error is not None and motion else 0.0
+    at_floor = diagnosis is not None and error is not None and not diagnosis.is_above(error)
+    applies = {
+        "failed_search": fit.failed,
+        "error_above_motion": share > RED_SHARE and not at_floor,
+        "interrupted": not complete,
+        "no_test": error is None,
+        "large_error": GREEN_SHARE < share <= RED_SHARE and not at_floor,
+        "not_converged": fit.ended_early,
+        "few_tests": 0 < len(test) < FEWEST_LOGS,
+        "no_other_condition": bool(test)
+        and {configuration(each) for each in test} <= {configuration(each) for each in split.train},
+        "open_misfit": diagnosis is not None
+        and not fit.failed
+        and any(finding.kind != UNKNOWN for finding in diagnosis.findings),
+    }
+    return Verdict(
+        model=fit.model,
+        test_mae=error,
+        test_logs=len(test),
+        motion=motion,
+        floor=None if diagnosis is None else diagnosis.floor.value,
+        new=_new_conditions(split.train, test),
+        reasons=tuple(reason for reason in REASONS if applies[reason]),
+    )
+
+
+def _motion(recording: Recording, restart: float | None) -> float:
+    """Return the mean absolute distance from the mean position, rad; of each piece between restarts."""
+    position = recording.position
+    if restart is None:
+        return float(np.mean(np.abs(position - position.mean())))
+    piece = ((recording.time - recording.time[0]) // restart).astype(np.intp)
+    mean = np.bincount(piece, weights=position) / np.maximum(np.bincount(piece), 1)
+    return float(np.mean(np.abs(position - mean[piece])))
+
+
+def _new_conditions(train: Sequence[Recording], test: Sequence[Recording]) -> tuple[str, ...]:
+    """Return in what all test logs differ from all training logs."""
+    return tuple(
+        name
+        for name in ("kp", "load", "supply", "script")
+        if test and not _values(name, train) & _values(name, test)
+    )
+
+
+def _values(name: str, recordings: Iterable[Recording]) -> set[object]:
+    def of(each: Recording) -> object:
+        bench = each.bench
+        return {
+            "kp": each.kp,
+            "load": (bench.mass, bench.arm_mass, bench.length, bench.flywheel),
+            "supply": each.supply_voltage,
+            "script": each.script,
+        }[name]
+
+    return set(map(of, recordings))

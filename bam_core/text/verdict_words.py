@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict on a servo file in words: may it be used, for what, and how far off will it be."""
+
+from __future__ import annotations
+
+VERDICTS = {"green": "usable", "yellow": "usable with care", "red": "not usable"}
+"""Kind of a verdict -> the word that stands beside the colour."""
+
+GREEN_SHARE = 0.05
+"""Largest test error of a green verdict, as a share of the motion. Repeated runs of one STS3215 differ by
+2 %; M6 is off by 2 % on test logs of an STS3215 and by 4 % on those of an XL330."""
+
+RED_SHARE = 0.2
+"""Share above which a verdict is red. M1 is off by 25 % at a gain of an XL330 that it was not fitted to; an
+arm that stays at its mean position is off by 100 %."""
+
+RULE = (
+    f"Red: failed search, or test error above {100 * RED_SHARE:.0f} % of the motion. Green: at most "
+    f"{100 * GREEN_SHARE:.0f} %, or at the noise floor, and no reservation. Yellow: all else."
+)
+"""How the verdict follows from the findings, in one line."""
+
+
+def headline(kind: str) -> str:
+    """Return the colour with its word."""
+    return f"{kind.upper()}, {VERDICTS[kind]}"
+
+
+def verdict_words(
+    kind: str, file: str, error: float | None, share: float | None, new: tuple[str, ...], reason: str
+) -> str:
+    """Return the verdict as one sentence of at most 25 words.
+
+    Args:
+        kind: of VERDICTS.
+        file: of the servo.
+        error: of the test, rad; None without a test.
+        share: of the motion that it is; None where that is unknown.
+        new: conditions of the test that no training log has, such as "kp".
+        reason: the first reservation, in at most eight words; empty of a green verdict.
+    """
+    if kind == "red":
+        return f"Do not use {file}: {reason}."
+    if error is None:
+        return f"Use {file} with care: {reason}, so errors on other motions are unknown."
+    where = f"also at new {', '.join(new)}" if new else "at recorded gains and loads"
+    off = f"expect position errors of {1e3 * error:.1f} mrad"
+    if kind == "green":
+        of_motion = "" if share is None else f", {100 * share:.2g} % of the motion"
+        return f"Use {file} for simulations {where}: {off}{of_motion}."
+    return f"Use {file} with care {where}: {off}, but {reason}."
+
+
+def reason_words(kind: str, *, share: float = 0.0, logs: int = 0) -> str:
+    """Return a reservation in at most eight words.
+
+    Args:
+        kind: of `identification.verdict.REASONS`.
+        share: test error as a share of the motion.
+        logs: number of test logs.
+    """
+    one = f"{logs} test log{'' if logs == 1 else 's'}"
+    return {
+        "failed_search": "its fit is no better than no model",
+        "error_above_motion": f"errors are {100 * share:.0f} % of the motion",
+        "no_test": "no log was kept for a test",
+        "interrupted": "the identification was interrupted",
+        "not_converged": "the search did not converge",
+        "large_error": f"that is {100 * share:.0f} % of the motion",
+        "few_tests": f"{one} {'is' if logs == 1 else 'are'} too few",
+        "no_other_condition": "the test only repeats training runs",
+        "open_misfit": "one cause of misfit is not fitted",
+    }[kind]
