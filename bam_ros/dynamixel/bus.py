@@ -50,8 +50,9 @@ class DynamixelSettings:
         baud_rate: tried first, bit/s; 0: unknown.
         protocol: 1 or 2; 0: unknown.
         pwm: whether servos are commanded by duty, in their PWM mode; Protocol 2.0 only.
-        watchdog: silence of this driver after which Protocol 2.0 servos stop by themselves, s; the guardian
-            releases every servo after 1.6 times as long. 0: 0.3 s, or 0.2 s for servos commanded by duty.
+        watchdog: silence of this driver after which Protocol 2.0 servos stop by themselves, s. 0: 0.3 s, or
+            0.2 s for servos commanded by duty.
+        guardian_silence: silence after which the guardian releases every servo, s. 0: 1.6 times the watchdog.
         answer_timeout: after which an answer counts as lost, s; 0: 34 ms and the time that its bytes take.
         baud_rates: tried after the first, bit/s.
 
@@ -67,6 +68,7 @@ class DynamixelSettings:
     protocol: int = 0
     pwm: bool = False
     watchdog: float = 0.0
+    guardian_silence: float = 0.0
     answer_timeout: float = 0.0
     baud_rates: Sequence[int] = BAUD_RATES
 
@@ -445,7 +447,11 @@ class DynamixelBus(ServoBus):
             found.protocol, tables[0]["torque_enable"], dict.fromkeys(self._settings.ids, 0)
         )
         try:
-            return Guardian(port.fd, [packet], _GUARDIAN_PATIENCE * self._settings.silence)
+            return Guardian(
+                port.fd,
+                [packet],
+                self._settings.guardian_silence or _GUARDIAN_PATIENCE * self._settings.silence,
+            )
         except OSError as error:
             raise Unavailable(
                 f"port {port.port_name}",

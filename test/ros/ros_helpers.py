@@ -25,7 +25,7 @@ from bam_ros.driver.servo_bus import (
     ServoSample,
 )
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
-from bam_ros.emulators.dynamixel.pty_server import PtyServer
+from bam_ros.emulators.dynamixel.pty_server import BusClock, PtyServer
 from bam_ros.emulators.dynamixel.servo import VirtualServo
 from bam_ros.erob.settings import LONGEST_NODE_TIMEOUT
 from studies.emulated_drives import EMULATED_TIMEOUT, EMULATED_WATCHDOG
@@ -113,14 +113,19 @@ def give_numbers_back() -> None:
 class VirtualServos:
     """Virtual servos on a pseudo-terminal, and what happens to their registers.
 
+    Args:
+        clock: of the servos; None: the machine's.
+        setup: of the bus.
+
     Attributes:
         path: of the pseudo-terminal.
         writes: to the first servo, in their order: what each changed, and where the servo was (counts).
     """
 
-    def __init__(self, **setup: Any) -> None:
-        self.bus = build_bus(BusSetup(**setup), time.monotonic())
-        self._server = PtyServer(self.bus)
+    def __init__(self, *, clock: BusClock | None = None, **setup: Any) -> None:
+        now = time.monotonic() if clock is None else clock.at(0.0)
+        self.bus = build_bus(BusSetup(**setup), now)
+        self._server = PtyServer(self.bus, clock=clock)
         self.writes: list[tuple[Mapping[str, int], int]] = []
         servo: Any = self.servo
         written = servo._written

@@ -14,6 +14,7 @@ import time
 import tty
 from pathlib import Path
 from types import TracebackType
+from typing import Protocol
 
 from bam_core.errors import BamError
 from bam_ros.emulators.dynamixel.bus import VirtualBus
@@ -29,6 +30,13 @@ _TERMIOS2 = struct.Struct("=IIIIB19sII")  # flags, line discipline, control char
 _TCGETS2 = 0x802C542A  # of Linux on x86 and ARM; tells any speed, also those without a B... constant
 
 
+class BusClock(Protocol):
+    """Gives the time of a bus."""
+
+    def at(self, time: float, *, intended: float = 0.0) -> float:
+        """Return the bus's time at the machine's time; see `ServedClock.at`."""
+
+
 class PtyServer:
     """Serves a bus on a pseudo-terminal from a thread of its own.
 
@@ -38,9 +46,17 @@ class PtyServer:
         bus: the servos.
         link: symbolic link to the terminal, replaced where it is left over from an earlier run.
         wire_time: wait as long as the bytes would take on a real line.
+        clock: of the bus; None: the machine's, see `ServedClock`.
     """
 
-    def __init__(self, bus: VirtualBus, *, link: Path | None = None, wire_time: bool = False) -> None:
+    def __init__(
+        self,
+        bus: VirtualBus,
+        *,
+        link: Path | None = None,
+        wire_time: bool = False,
+        clock: BusClock | None = None,
+    ) -> None:
         self.bus = bus
         self.lock = threading.Lock()
         self._link = BusLink(link) if link is not None else None
@@ -48,7 +64,8 @@ class PtyServer:
         self._thread: threading.Thread | None = None
         self._master = self._slave = -1
         self._wake_read = self._wake_write = -1
-        self._clock = ServedClock(time.monotonic())
+        self._given = clock
+        self._clock: BusClock = clock or ServedClock(time.monotonic())
         self.device = Path()
 
     @property
@@ -63,8 +80,8 @@ class PtyServer:
             BamError: the link cannot be made.
         """
         now = time.monotonic()
-        self.bus.update(now)
-        self._clock = ServedClock(now)
+        self._clock = self._given or ServedClock(now)
+        self.bus.update(self._clock.at(now))
         self._master, self._slave = pty.openpty()
         os.set_blocking(self._master, False)
         tty.setraw(self._slave)  # no echo while no client has configured it

@@ -33,20 +33,24 @@ from bam_ros.driver.trajectory_goal import (
     ToleranceRequest,
     TrajectoryGoal,
 )
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.settings import ErobSettings
 from bam_ros.feedforward.bus import FeedForwardBus
 from bam_ros.feedforward.settings import FeedForwardSettings
 from bam_ros.simulator.bus import MujocoBus
+from bam_ros.simulator.pacer import Pacer
 from bam_ros.simulator.settings import SimulationSettings
 from test.missing import raw_frames
-from test.ros.ros_helpers import EROB_LATE, LATE, PATIENCE, VirtualServos
+from test.ros.exchanged_time import ExchangedTime, timed_dynamixels
+from test.ros.ros_helpers import EROB_LATE, PATIENCE
+from test.ros.simulator_time import FakeTime
 
 POSITIONS = ("dynamixel 1", "dynamixel 2", pytest.param("erob", marks=pytest.mark.long), "simulator")
 """Drivers whose joints are commanded by position, each on its own."""
 TIMEOUT = 2.0  # s without commands until a joint lets go; longer than a busy machine stands still
+OWN_TIME = ("erob", "simulator")  # time passes by itself, or with every exchange
+STEP = 5e-3  # s that one exchange takes, where the test lets time pass
 JOINTS = ("hip", "knee")
 
 ARM = """
@@ -66,15 +70,6 @@ ARM = """
 
 
 @contextlib.contextmanager
-def dynamixel(servo: str, *, pwm: bool = False) -> Iterator[DynamixelBus]:
-    with VirtualServos(servo=servo, ids=(1, 2)) as virtual:
-        settings = DynamixelSettings(
-            port=virtual.path, baud_rate=1_000_000, joints=JOINTS, ids=(1, 2), pwm=pwm, **LATE
-        )
-        yield DynamixelBus(settings)
-
-
-@contextlib.contextmanager
 def erob() -> Iterator[ErobBus]:
     with VirtualSegmentProcess(2) as segment:
         yield ErobBus(
@@ -88,17 +83,17 @@ def erob() -> Iterator[ErobBus]:
 
 
 @contextlib.contextmanager
-def simulator(directory: Path, **changes: object) -> Iterator[MujocoBus]:
+def simulator(directory: Path, pacer: Pacer | None = None, **changes: object) -> Iterator[MujocoBus]:
     model = directory / "arm.xml"
     model.write_text(ARM)
     servo = load_servo("mx106")
     settings = {"servos": dict.fromkeys(JOINTS, servo), "model": str(model), "real_time_factor": 0.0}
-    yield MujocoBus(SimulationSettings(**{**settings, **changes}))  # type: ignore[arg-type]
+    yield MujocoBus(SimulationSettings(**{**settings, **changes}), pacer=pacer)  # type: ignore[arg-type]
 
 
 @contextlib.contextmanager
-def feed_forward() -> Iterator[FeedForwardBus]:
-    with dynamixel("mx106_2", pwm=True) as bus:
+def feed_forward(time: ExchangedTime) -> Iterator[FeedForwardBus]:
+    with timed_dynamixels("mx106_2", JOINTS, time, pwm=True) as bus:
         yield FeedForwardBus(bus, FeedForwardSettings(servos=["", ""], limits=[HALF_TURN] * 2))
 
 
@@ -112,10 +107,16 @@ class Driven:
         sample: the newest one.
         events: what the loop said.
         times: after each step, s.
+
+    Args:
+        bus: open.
+        time: of bus and servos where the test advances it; None: it passes by itself.
+        settings: of the loop.
     """
 
-    def __init__(self, bus: ServoBus, **settings: object) -> None:
+    def __init__(self, bus: ServoBus, time: ExchangedTime | None = None, **settings: object) -> None:
         self.bus = bus
+        self._time = time
         self.events: list[str] = []
         self.sample: ServoSample | None = None
         self.samples: list[ServoSample] = []
@@ -140,10 +141,12 @@ class Driven:
         for name, position in streams.items():
             self.loop.take({JOINTS.index(name): JointCommand(torque_enable=True, position=position)})
         self.loop.step()
+        if self._time is not None:
+            self._time.advance(STEP)
         self.times.append(self.bus.now())
 
     def check_duration(self, began: float, expected: float) -> None:
-        """What ended with the last step took so long, s, as far as steps tell: the machine may stall."""
+        """What ended with the last step took so long, s, as far as steps tell."""
         assert self.times[-2] - began < expected + 0.02
         assert self.times[-1] - began > expected - 0.02
 
@@ -153,18 +156,19 @@ def drive(tmp_path: Path) -> Iterator[Open]:
     with contextlib.ExitStack() as stack:
 
         def make(kind: str, **settings: object) -> Driven:
+            time = ExchangedTime()
             buses: dict[str, Callable[[], contextlib.AbstractContextManager[ServoBus]]] = {
-                "dynamixel 1": lambda: dynamixel("mx106"),
-                "dynamixel 2": lambda: dynamixel("mx106_2"),
+                "dynamixel 1": lambda: timed_dynamixels("mx106", JOINTS, time),
+                "dynamixel 2": lambda: timed_dynamixels("mx106_2", JOINTS, time),
                 "erob": erob,
                 "simulator": lambda: simulator(tmp_path),
-                "feedforward": feed_forward,
+                "feedforward": lambda: feed_forward(time),
             }
             with raw_frames():
                 bus = stack.enter_context(buses[kind]())
             bus.open()
             stack.callback(bus.close)
-            return Driven(bus, **settings)
+            return Driven(bus, None if kind in OWN_TIME else time, **settings)
 
         yield make
 
@@ -314,7 +318,8 @@ def simulation(tmp_path: Path) -> Iterator[Callable[..., Driven]]:
     with contextlib.ExitStack() as stack:
 
         def make(factor: float, **settings: object) -> Driven:
-            bus = stack.enter_context(simulator(tmp_path, real_time_factor=factor, period=2e-3))
+            pacer = FakeTime().pacer(factor)
+            bus = stack.enter_context(simulator(tmp_path, pacer, real_time_factor=factor, period=2e-3))
             bus.open()
             return Driven(bus, **settings)
 

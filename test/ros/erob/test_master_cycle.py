@@ -27,6 +27,7 @@ from test.ros.ros_helpers import PATIENCE
 
 LAYOUT = load_layout("torque")
 LIMITS = MotorLimits(heat_limit=12.0, torque_constant=9.4, resistance=2.0, nominal_voltage=48.0)
+RESET = 0x80  # controlword
 NEXT = {0x06: 0x21, 0x07: 0x23, 0x0F: 0x27}
 HOLD = AxisGoal(True, 0.1, 20.0, 9.0)
 # A machine that stands still for a moment is no matter here: the limits are those of nobody.
@@ -44,6 +45,7 @@ class MadeUpSegment:
         self.outcome = Outcome.ANSWERED
         self.states: list[AlStatus | None] = [AlStatus(SlaveState.OP)] * 2
         self.status = [0x40, 0x40]
+        self.faults: set[int] = set()  # of drives, each until it is reset
         self.sent: list[list[tuple[int, ...]]] = []
 
     @property
@@ -55,8 +57,9 @@ class MadeUpSegment:
         self.sent.append(rows)
         if self.outcome is Outcome.ANSWERED:
             for index, (_, control, _) in enumerate(rows):
-                if self.status[index] != 0x08:
-                    self.status[index] = NEXT.get(control, 0x40)
+                if control == RESET:
+                    self.faults.discard(index)
+                self.status[index] = 0x08 if index in self.faults else NEXT.get(control, 0x40)
         return self.outcome
 
     def inputs(self, index: int) -> bytes:
@@ -235,16 +238,18 @@ def test_a_drive_that_leaves_op_is_seen_though_it_answers(node: Node) -> None:
 
 def test_a_fault_of_one_drive_is_passed_on_and_reset_on_request_only(node: Node) -> None:
     node.hold()
-    node.segment.status[0] = 0x08
+    node.segment.faults.add(0)
     node.wait(lambda: node.samples and node.samples[-1].axes[0].error_code == 0x2310, goals=(HOLD, HOLD))
-    assert node.torques()[0] == 0
-    assert all(row[0][1] != 0x80 for row in node.segment.sent)
+    node.wait(lambda: node.torques()[0] == 0, goals=(HOLD, HOLD))  # the cycle that follows the sample
+    count = len(node.segment.sent)
+    node.wait(lambda: len(node.segment.sent) > count + 3, goals=(HOLD, HOLD))
+    assert all(rows[0][0] == 0 for rows in node.segment.sent[count:])
+    assert all(row[0][1] != RESET for row in node.segment.sent)
     send(node.link, Note("reset", {"id": 5, "axis": 0}))
-    node.wait(lambda: any(rows[0][1] == 0x80 for rows in node.segment.sent), goals=(HOLD, HOLD))
-    node.segment.status[0] = 0x40
     node.wait(lambda: any(note.kind == "answer" for note in node.notes), goals=(HOLD, HOLD))
     answer = next(note for note in node.notes if note.kind == "answer")
     assert (answer.content["id"], answer.content["error"]) == (5, "")
+    assert any(rows[0][1] == RESET for rows in node.segment.sent)
     assert node.axes[0].state is not DriveState.FAULT
 
 
