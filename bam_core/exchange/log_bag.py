@@ -32,7 +32,7 @@ DEFINITIONS: Mapping[str, str] = MappingProxyType(
         "builtin_interfaces/msg/Time": "int32 sec\nuint32 nanosec\n",
         "std_msgs/msg/Header": "builtin_interfaces/Time stamp\nstring frame_id\n",
         RUN: (
-            "uint32 FORMAT=1\nuint32 format\nstring servo\nuint8 id\nstring joint\nstring firmware\n"
+            "uint32 FORMAT=1\nuint32 format\nstring servo\nint16 id\nstring joint\nstring firmware\n"
             "float64 mass\nfloat64 arm_mass\nfloat64 length\nfloat64 kp\nfloat64 ki\nfloat64 kd\n"
             "float64 demand_limit\nfloat64 supply_voltage\nstring script\nfloat64 duration\n"
             "builtin_interfaces/Time start\nstring session\nstring operator_note\nstring software_version\n"
@@ -99,7 +99,7 @@ class _Messages:
             RUN,
             format=1,
             servo=recording.servo,
-            id=0,
+            id=-1,
             joint=_JOINT,
             firmware=recording.firmware or usual,
             mass=bench.mass,

@@ -10,7 +10,9 @@ from bam_ros.node.node_about import Interface
 from bam_ros.node.parameters import NodeParameter
 
 SERVO_PARAMETERS = (
-    NodeParameter(name="autostart", default=True, description="configure and activate without being asked"),
+    NodeParameter(
+        name="autostart", default=True, description="begin without being asked: configure and activate"
+    ),
     NodeParameter(name="frame_id", default="", description="frame in the headers of the published states"),
     NodeParameter(
         name="rate",

@@ -38,7 +38,7 @@ ABOUT = NodeAbout(
         NodeParameter(
             name="driver",
             default=DYNAMIXEL,
-            description="dynamixel: servos on a serial port; simulator: simulated ones, as of that node",
+            description="the driver that moves the servos: dynamixel, on a serial port; simulator, simulated",
         ),
         *BUS_PARAMETERS,
         NodeParameter(

@@ -227,8 +227,8 @@ class FrictionObserverNode(Node):
             torque=observed.torque.tolist(),
             velocity=observed.velocity.tolist(),
             residual=observed.residual.tolist(),
-            power=observed.driving.tolist(),
-            standing=list(observed.rank.contacts),
+            power_sign=observed.driving.tolist(),
+            contacts=list(observed.rank.contacts),
             rank=observed.rank.rank,
             contradiction=observed.inconsistency.what if observed.inconsistency else "",
         )

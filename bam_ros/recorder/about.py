@@ -17,13 +17,13 @@ ABOUT = NodeAbout(
         NodeParameter(
             name="driver",
             default="dynamixel",
-            description="name of the driver node that moves the servo; in NAMESPACE/NAME, its topics are in"
-            " that namespace",
+            description="the driver that moves the servo, by the name of its node; of NAMESPACE/NAME, topics"
+            " are in that namespace",
         ),
         NodeParameter(
             name="virtual_bench",
             default="",
-            description="name of a virtual bench that hangs loads itself; empty: the operator does",
+            description="name of a virtual bench that mounts loads itself; empty: the operator does",
         ),
         NodeParameter(
             name="session_file",
@@ -46,7 +46,7 @@ ABOUT = NodeAbout(
         NodeParameter(
             name="autostart",
             default=False,
-            description="record session_file into output at once, then end",
+            description="begin without being asked: record session_file into output, then end",
         ),
     ),
     interfaces=(

@@ -17,19 +17,19 @@ from bam_ros.node.parameters import NodeParameter
 
 SIMULATION_PARAMETERS = (
     NodeParameter(
-        name="mass", default=0.5, description="load of the pendulum bench, kg", low=0.0, high=100.0
+        name="mass", default=0.5, description="load at the end of the arm, kg", low=0.0, high=100.0
     ),
     NodeParameter(
         name="arm_mass",
         default=0.0,
-        description="uniform arm of the pendulum bench, kg",
+        description="uniform arm, kg",
         low=0.0,
         high=100.0,
     ),
     NodeParameter(
         name="length",
         default=0.15,
-        description="from the axis of the bench to its load, m",
+        description="from the axis to the load, m",
         low=0.0,
         high=5.0,
     ),

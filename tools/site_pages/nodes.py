@@ -10,6 +10,7 @@ from node_policies import NODES
 
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.node.parameters import NodeParameter
+from site_pages import names
 from site_pages.markdown import code, plain, table, toctree
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +31,7 @@ def pages() -> dict[str, str]:
         ]
     )
     written["reference/messages.md"] = _interfaces()
+    written["reference/names.md"] = names.page()
     return written
 
 

@@ -129,8 +129,8 @@ def test_a_fixed_base_arm_shows_its_friction_with_residual_and_sign_of_power(
         assert list(each.name) == ["shoulder", "elbow"]
         np.testing.assert_allclose(each.torque, LAW.torque(np.array(each.velocity)), atol=0.03)
         np.testing.assert_allclose(each.residual, 0.0, atol=1e-6)
-        assert list(each.power) == [-1, -1]
-        assert (each.rank, list(each.standing), each.contradiction) == (2, [], "")
+        assert list(each.power_sign) == [-1, -1]
+        assert (each.rank, list(each.contacts), each.contradiction) == (2, [], "")
 
 
 def test_on_two_feet_the_legs_are_named_and_not_a_number(setup: Setup, tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_on_two_feet_the_legs_are_named_and_not_a_number(setup: Setup, tmp_path:
     first = setup.found[0]
     hidden = {name for name, torque in zip(first.name, first.torque, strict=True) if math.isnan(torque)}
     assert hidden == set(LEGS)
-    assert (first.rank, list(first.standing)) == (19, ["right_sole", "left_sole"])
+    assert (first.rank, list(first.contacts)) == (19, ["right_sole", "left_sole"])
     assert any("cannot be told apart" in line for line in setup.observer._told)
 
 
