@@ -28,7 +28,7 @@ class ExchangedTime:
         """Let time pass, s."""
         self.now += seconds
 
-    def at(self, time: float, *, intended: float = 0.0) -> float:
+    def at(self, time: float, *, intended: float = 0.0, idle: bool = False) -> float:
         """Return `now`, whatever the machine's clock shows."""
         return self.now
 

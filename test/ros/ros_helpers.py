@@ -26,9 +26,13 @@ from bam_ros.driver.servo_bus import (
 )
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
 from bam_ros.emulators.dynamixel.pty_server import BusClock, PtyServer
+from bam_ros.emulators.dynamixel.served_clock import ServedClock
 from bam_ros.emulators.dynamixel.servo import VirtualServo
 from bam_ros.erob.settings import LONGEST_NODE_TIMEOUT
 from studies.emulated_drives import EMULATED_TIMEOUT, EMULATED_WATCHDOG
+
+LONGEST_SILENCE = 0.1
+"""Silence of a client that a `PatientClock` counts, s; less than any watchdog of a test."""
 
 PATIENCE = 60.0
 """Time until a test gives up waiting, s.
@@ -110,11 +114,33 @@ def give_numbers_back() -> None:
         os.close(_kept.pop())
 
 
+class PatientClock(ServedClock):
+    """A clock of servos that counts only the first part of a client's silence, `LONGEST_SILENCE`.
+
+    The kernel carries bytes to a pseudo-terminal in workers that a busy machine holds back for seconds.
+    Servos would take that for a client that has died.
+    """
+
+    def __init__(self, time: float) -> None:
+        super().__init__(time)
+        self._heard = time
+
+    def at(self, time: float, *, intended: float = 0.0, idle: bool = False) -> float:
+        now = super().at(time, intended=intended)
+        too_long = max(0.0, now - self._heard - intended - LONGEST_SILENCE)
+        self._stood_still += too_long
+        now -= too_long
+        if not idle:
+            self._heard = now
+        return now
+
+
 class VirtualServos:
     """Virtual servos on a pseudo-terminal, and what happens to their registers.
 
     Args:
-        clock: of the servos; None: the machine's.
+        clock: of the servos; None: a `PatientClock`, or a `ServedClock` where these are not `patient`.
+        patient: whether no watchdog acts.
         setup: of the bus.
 
     Attributes:
@@ -122,9 +148,10 @@ class VirtualServos:
         writes: to the first servo, in their order: what each changed, and where the servo was (counts).
     """
 
-    def __init__(self, *, clock: BusClock | None = None, **setup: Any) -> None:
-        now = time.monotonic() if clock is None else clock.at(0.0)
-        self.bus = build_bus(BusSetup(**setup), now)
+    def __init__(self, *, clock: BusClock | None = None, patient: bool = True, **setup: Any) -> None:
+        now = time.monotonic()
+        clock = clock or (PatientClock(now) if patient else ServedClock(now))
+        self.bus = build_bus(BusSetup(**setup), clock.at(now))
         self._server = PtyServer(self.bus, clock=clock)
         self.writes: list[tuple[Mapping[str, int], int]] = []
         servo: Any = self.servo

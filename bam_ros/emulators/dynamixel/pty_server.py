@@ -33,7 +33,7 @@ _TCGETS2 = 0x802C542A  # of Linux on x86 and ARM; tells any speed, also those wi
 class BusClock(Protocol):
     """Gives the time of a bus."""
 
-    def at(self, time: float, *, intended: float = 0.0) -> float:
+    def at(self, time: float, *, intended: float = 0.0, idle: bool = False) -> float:
         """Return the bus's time at the machine's time; see `ServedClock.at`."""
 
 
@@ -145,7 +145,7 @@ class PtyServer:
         while True:
             events = poll.poll(timeout)
             received_at = time.monotonic()
-            now, sending = self._clock.at(received_at, intended=sending), 0.0
+            now, sending = self._clock.at(received_at, intended=sending, idle=not events), 0.0
             if not events:
                 with self.lock:
                     self.bus.update(now)

@@ -23,12 +23,13 @@ class ServedClock:
         self._last = time
         self._stood_still = 0.0
 
-    def at(self, time: float, *, intended: float = 0.0) -> float:
+    def at(self, time: float, *, intended: float = 0.0, idle: bool = False) -> float:
         """Return the bus's time at the machine's time `time`, s.
 
         Args:
             time: time.monotonic(), s; not before the last one.
             intended: how long the caller meant to wait since its last call (bytes on the wire), s.
+            idle: no client sent anything; silence counts all the same.
         """
         step = time - self._last
         self._stood_still += max(0.0, step - intended - LONGEST_STEP)

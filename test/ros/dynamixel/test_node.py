@@ -159,7 +159,7 @@ def test_kill_9_releases(
 def test_a_frozen_driver_loses_its_servo(
     servo: str, make_client: MakeClient, virtual_servos: MakeVirtual, start_driver: StartDriver
 ) -> None:
-    virtual = virtual_servos(servo=servo)
+    virtual = virtual_servos(servo=servo, patient=False)
     driver = start_driver(virtual.path)
     client = make_client()
     client.hold(virtual)
