@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Unavailable
 from bam_ros.driver.servo_bus import BusTimeout, ServoGoal, ServoSample
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from bam_ros.erob.bus import ErobBus
@@ -27,10 +27,22 @@ Make = Callable[..., VirtualSegmentProcess]
 def opened(segment: VirtualSegmentProcess, slaves: int = 2, **changes: object) -> Iterator[ErobBus]:
     bus = ErobBus(settings(segment.interface, slaves, **changes))
     try:
-        bus.open()
+        open_patiently(bus)
         yield bus
     finally:
         bus.close()
+
+
+def open_patiently(bus: ErobBus) -> None:
+    """Open a bus, again and again where the machine is too busy to start its master in time."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            bus.open()
+            return
+        except Unavailable as error:
+            if "not ready within" not in error.problem or time.monotonic() > deadline:
+                raise
 
 
 def settings(interface: str, slaves: int = 2, **changes: object) -> ErobSettings:

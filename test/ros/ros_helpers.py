@@ -42,8 +42,11 @@ stand still for seconds. Where all is well nobody waits that long.
 """
 
 
-LATE = {"watchdog": 2.5, "answer_timeout": 0.25}
+LATE = {"watchdog": 2.5, "answer_timeout": 1.0}
 """Parameters, s, of a driver whose emulated servos share their machine: they answer late now and then."""
+
+CALM = {**LATE, "guardian_silence": PATIENCE}
+"""The same of a bus whose test may stand still as well."""
 
 EROB_LATE = {
     "watchdog": EMULATED_WATCHDOG,

@@ -17,7 +17,7 @@ from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.dynamixel.control_table import control_table
 from bam_ros.dynamixel.servo import PWM_WATCHDOG, WATCHDOG
 from bam_ros.emulators.dynamixel import bench_kernel as k
-from test.ros.ros_helpers import LATE, VirtualServos, wait_for
+from test.ros.ros_helpers import CALM, VirtualServos, wait_for
 
 MakeVirtual = Callable[..., VirtualServos]
 SERVOS = ("mx106", "mx106_2", "xl330")
@@ -32,7 +32,7 @@ def make_bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Dynamixe
 
     def make(virtual: VirtualServos, **settings: object) -> DynamixelBus:
         """The watchdog waits for long: the machine may stand still for a second."""
-        patient: dict[str, object] = {"watchdog": LATE["watchdog"], **settings}
+        patient = {**CALM, "answer_timeout": 0.0, **settings}
         bus = DynamixelBus(DynamixelSettings(port=virtual.path, baud_rate=1_000_000, **patient))
         buses.append(bus)
         return bus
@@ -413,7 +413,7 @@ def test_in_pwm_mode_duties_are_applied_from_none_on_and_written_every_time(
         "torque_enable",
     ]
     assert virtual.get("goal_pwm") == 0
-    assert 0.0 < virtual.get("bus_watchdog") * 20e-3 <= LATE["watchdog"]
+    assert 0.0 < virtual.get("bus_watchdog") * 20e-3 <= CALM["watchdog"]
     virtual.writes.clear()
     for wanted in (0.1, 0.1, -0.2):
         sample = bus.exchange(duty(wanted))

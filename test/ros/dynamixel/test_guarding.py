@@ -16,7 +16,7 @@ from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.dynamixel.guardian import SILENCE, Guardian
 from bam_ros.emulators.dynamixel import servo_protocol2
 from bam_ros.emulators.dynamixel.packets import BROADCAST_ID, Packet
-from test.ros.ros_helpers import LATE, PATIENCE, VirtualServos, wait_for
+from test.ros.ros_helpers import CALM, VirtualServos, wait_for
 
 SERVOS = ("mx106", "mx106_2", "xl330")
 
@@ -30,7 +30,7 @@ def pair(virtual_servos: Callable[..., VirtualServos]) -> Iterator[Pair]:
 
     def make(servo: str, **settings: float) -> tuple[VirtualServos, DynamixelBus]:
         virtual = virtual_servos(servo=servo, ids=(1, 2))
-        patient = {**LATE, "guardian_silence": PATIENCE, **settings}
+        patient = {**CALM, "answer_timeout": 0.25, **settings}
         buses.append(
             DynamixelBus(
                 DynamixelSettings(

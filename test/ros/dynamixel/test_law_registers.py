@@ -16,7 +16,7 @@ from bam_ros.driver.servo_bus import Gains, LawSettings, ServoGoal
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.emulators.dynamixel import bench_kernel as k
-from test.ros.ros_helpers import VirtualServos, wait_for
+from test.ros.ros_helpers import CALM, VirtualServos, wait_for
 
 MakeVirtual = Callable[..., VirtualServos]
 
@@ -38,7 +38,7 @@ def make_bus() -> Iterator[Callable[..., DynamixelBus]]:
     buses: list[DynamixelBus] = []
 
     def make(virtual: VirtualServos, **settings: object) -> DynamixelBus:
-        settings = {"port": virtual.path, "baud_rate": virtual.servo.baud_rate} | settings
+        settings = {"port": virtual.path, "baud_rate": virtual.servo.baud_rate, **CALM} | settings
         buses.append(DynamixelBus(DynamixelSettings(**settings)))  # type: ignore[arg-type]
         return buses[-1]
 

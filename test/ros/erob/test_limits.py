@@ -16,6 +16,7 @@ from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.settings import LEAST_RATE, ErobSettings
 from test.missing import raw_frames
+from test.ros.erob_cases import open_patiently
 
 DEADLINE = 30.0  # s; the machine may be busy, and nothing here is about speed
 OFF = ServoGoal.released(2)
@@ -38,7 +39,7 @@ def opened(segment: VirtualSegmentProcess, **changes: object) -> Iterator[ErobBu
     settings = ErobSettings(interface=segment.interface, joints=("a", "b"), positions=(1, 2), **fields)  # type: ignore[arg-type]
     bus = ErobBus(settings)
     try:
-        bus.open()
+        open_patiently(bus)
         yield bus
     finally:
         bus.close()

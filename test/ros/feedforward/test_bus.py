@@ -21,14 +21,13 @@ from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import BusTimeout, Gains, ServoBus, ServoGoal, ServoIdentity
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
-from bam_ros.dynamixel.servo import LARGEST_WATCHDOG
 from bam_ros.feedforward.bus import FeedForwardBus
 from bam_ros.feedforward.settings import PID_FIRMWARE, FeedForwardSettings
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.settings import SimulationSettings
 from papers.dynaban.following import Following, following
 from papers.dynaban.motions import Motion, through_keys
-from test.ros.ros_helpers import PATIENCE, FakeBus, VirtualServos, wait_for
+from test.ros.ros_helpers import CALM, PATIENCE, FakeBus, VirtualServos, wait_for
 
 LOAD = PendulumBench(mass=0.3, length=0.12)
 ROBOTS = Path(__file__).parents[3] / "config" / "robots"
@@ -269,8 +268,9 @@ def connect() -> Iterator[Callable[..., DynamixelBus]]:
 
     def make(virtual: VirtualServos, **more) -> DynamixelBus:
         # Nobody is out of control here; a machine that stalls shall not look like it.
-        patient = {"watchdog": LARGEST_WATCHDOG, **more}
-        buses.append(DynamixelBus(DynamixelSettings(port=virtual.path, baud_rate=1_000_000, **patient)))
+        buses.append(
+            DynamixelBus(DynamixelSettings(port=virtual.path, baud_rate=1_000_000, **{**CALM, **more}))
+        )
         return buses[-1]
 
     yield make

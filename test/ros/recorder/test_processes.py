@@ -140,8 +140,7 @@ def test_a_killed_recorder_leaves_all_but_the_last_second_and_resumes(bench: Pro
     recorder.wait()
 
     partial = load_recordings([bench.output / RUN])[0]
-    stamps = last_stamp(bench.output / RUN)
-    assert killed - stamps < 1.0
+    assert killed - log_times(bench.output / RUN)[-1] < 1.0
     assert partial.time[-1] > 1.0
     assert not (bench.output / RUN / "metadata.yaml").exists()
 
@@ -174,7 +173,7 @@ def test_a_signal_ends_a_run_readable_with_the_servo_released(
     assert "the servo is released" in said
     assert "Traceback" not in said
     assert not (bench.output / RUN / "metadata.yaml").exists()
-    assert len(load_recordings([bench.output / RUN])[0]) > 50
+    assert len(log_times(bench.output / RUN)) > 50  # of which a machine that stalls makes no recording
 
 
 @pytest.mark.parametrize(
@@ -196,9 +195,9 @@ def test_a_session_for_another_servo_is_refused_before_anything_moves(
     assert not bench.output.exists()
 
 
-def last_stamp(bag: Path) -> float:
-    """Time of the last state in a bag, s since the epoch."""
+def log_times(bag: Path) -> list[float]:
+    """When the states in a bag were written, s since the epoch."""
     from bam_core.recordings.mcap_messages import read_messages
 
     messages = read_messages(next(bag.glob("*.mcap")), {"bam_bench/msg/ServoStates"}).messages
-    return messages[-1].log_time * 1e-9
+    return [message.log_time * 1e-9 for message in messages]
