@@ -86,9 +86,9 @@ def unidentifiable_parameters(result: Identification) -> list[str]:
 
 
 def misfit(result: Identification) -> str:
-    """Say in one sentence what the chosen model leaves over, and what it lacks."""
+    """Return the chosen model's error, its floor, and what it lacks."""
     diagnosis = result.fits[result.chosen].diagnosis
-    return f"{result.chosen}: {diagnosis.words}" if diagnosis is not None else ""
+    return f"{result.chosen}: {diagnosis.sentence}" if diagnosis is not None else ""
 
 
 def errors_apart(fit: ModelFit) -> str:

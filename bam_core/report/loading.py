@@ -38,6 +38,7 @@ from bam_core.servo.bench_effects_file import FOLDER, load_bench_effects
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import ServoModel, fitted_parameters, load_servo
+from bam_core.text.finding import mrad
 
 _SAME = 1e-9  # relative: both files hold every digit
 
@@ -123,9 +124,11 @@ def _verdict(entry: VerdictEntry) -> Verdict:
 
 def _misfit(entry: ModelEntry, floor: FloorEntry) -> Misfit:
     return Misfit(
-        floor=floor.value,
-        floor_words=floor.words,
-        findings=tuple((each.kind, each.evidence, each.suggestion) for each in entry.misfit),
+        # Earlier versions wrote no sentences.
+        floor_sentence=floor.sentence or f"Floor {mrad(floor.value)} ({floor.words}).",
+        findings=tuple(
+            (each.kind, each.sentence or f"{each.evidence}; {each.suggestion}.") for each in entry.misfit
+        ),
         shares=entry.misfit_shares,
     )
 

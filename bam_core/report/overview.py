@@ -12,12 +12,11 @@ from bam_core.report.numbers import mrad, mrad_interval
 from bam_core.report.parameters import not_identifiable
 from bam_core.report.results import ModelResult, Results
 from bam_core.text import error_words
+from bam_core.text.misfit_findings import FAILED
 
 _SAME = (
     0.02  # relative difference of errors in selection that does not count: as `identification.choice` has it
 )
-
-_FAILED = "failed_search"  # kind of a finding: as `identification.misfit.diagnosis` has it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +69,8 @@ def warnings(results: Results) -> list[str]:
     findings = best.misfit.findings if best.misfit is not None else ()
     kind = findings[0][0] if findings else ""
     found = []
-    if kind == _FAILED:
-        found.append(_sentence(f"{findings[0][1]}; {findings[0][2]}"))
+    if kind == FAILED:
+        found.append(findings[0][1])
     if best.ended_early:
         found.append(_sentence(error_words.not_converged(spent=best.spent)))
     if best.at_bound:

@@ -81,15 +81,13 @@ class Misfit:
     """What a model leaves over of its training logs.
 
     Attributes:
-        floor: what measurement alone would leave, mean absolute error in rad; NaN where that is not told.
-        floor_words: what that is.
-        findings: (kind, evidence, suggestion), the first takes most; empty of a model that lacks nothing.
+        floor_sentence: the training error beside what measurement alone would leave.
+        findings: (kind, sentence), the first takes most; empty of a model that lacks nothing.
         shares: of the misfit, by kind of cause, in data left out of its fit.
     """
 
-    floor: float
-    floor_words: str
-    findings: tuple[tuple[str, str, str], ...]
+    floor_sentence: str
+    findings: tuple[tuple[str, str], ...]
     shares: Mapping[str, float]
 
 

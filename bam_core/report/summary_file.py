@@ -70,6 +70,7 @@ class FloorEntry:
 
     value: float = math.nan
     words: str = ""
+    sentence: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +80,7 @@ class FindingEntry:
     kind: str = ""
     evidence: str = ""
     suggestion: str = ""
+    sentence: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -108,7 +108,7 @@ def main(directory: str, seeds: Sequence[int]) -> None:
         best = found.fits[found.chosen]
         logging.info("seed %d: %s; %s", seed, found.reason, found.error_words)
         if best.diagnosis is not None:
-            logging.info("%s", best.diagnosis.words)
+            logging.info("%s", best.diagnosis.sentence)
         for each in best.uncertainty.estimates if best.uncertainty is not None else ():
             told = "" if each.identifiable else " (not identifiable)"
             logging.info("%s %.4g, %.4g to %.4g%s", each.name, each.value, each.low, each.high, told)

@@ -11,11 +11,12 @@ from typing import Any
 
 from bam_core.identification.choice.choice import SAME, Contender
 from bam_core.identification.choice.mean_interval import mean_interval
-from bam_core.identification.misfit.diagnosis import FAILED, Diagnosis
+from bam_core.identification.misfit.diagnosis import Diagnosis
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.uncertainty import Uncertainty
 from bam_core.servo.effects import EFFECTS, BenchEffects
 from bam_core.servo.model import ServoModel, fitted_parameters
+from bam_core.text.misfit_findings import FAILED
 
 MATTERS = 0.02
 """Largest difference between the two lowest ends of a search with the default budget that is not reported.

@@ -10,6 +10,7 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.identification.misfit.cause import FAINT, POSITIVE, Cause
 from bam_core.identification.misfit.motion import Motion, arm_on_a_spring, natural_compliances
+from bam_core.text.misfit_findings import Form
 
 _FREQUENCIES = np.geomspace(2.5, 25.0, 18)  # Hz; of the arm on its spring, as close as it rings sharply
 _DAMPINGS = (0.04, 0.15)  # of it; joints and belts have 0.02 to 0.2
@@ -29,8 +30,7 @@ def bench_causes(moved: Sequence[Motion]) -> list[Cause]:
     return [
         Cause(
             kind="flexible_joint",
-            missing="a joint that gives way between encoder and arm",
-            forms=tuple(f"by {compliance:.2g} rad per N·m" for compliance in springs) * len(_DAMPINGS),
+            forms=tuple(Form(value=float(compliance)) for compliance in springs) * len(_DAMPINGS),
             sizes=(1,) * (len(_DAMPINGS) * len(springs)),
             torques=lambda motion: np.concatenate(
                 [arm_on_a_spring(motion, springs, damping, rigid) for damping in _DAMPINGS], axis=1
@@ -40,8 +40,7 @@ def bench_causes(moved: Sequence[Motion]) -> list[Cause]:
         ),
         Cause(
             kind="backlash",
-            missing="play between encoder and arm",
-            forms=tuple(f"of {1e3 * play:g} mrad" for play in _PLAY),
+            forms=tuple(Form(value=float(play)) for play in _PLAY),
             sizes=(1,) * len(_PLAY),
             torques=lambda motion: arm_on_a_spring(motion, stiff, _DAMPINGS[1], _PLAY),
             range=FAINT,
@@ -49,8 +48,7 @@ def bench_causes(moved: Sequence[Motion]) -> list[Cause]:
         ),
         Cause(
             kind="load_gyration",
-            missing="the load's own inertia, which grows with its mass (discs are no points)",
-            forms=("",),
+            forms=(Form(),),
             sizes=(1,),
             torques=lambda motion: (-motion.mass * motion.acceleration)[:, None],
             range=POSITIVE,
@@ -58,8 +56,7 @@ def bench_causes(moved: Sequence[Motion]) -> list[Cause]:
         ),
         Cause(
             kind="zero_offset",
-            missing="the angle at which the arm hangs straight down",
-            forms=("",),
+            forms=(Form(),),
             sizes=(1,),
             torques=lambda motion: motion.gravity_torque * np.cos(motion.position)[:, None],
             effects=("zero_offset",),
@@ -77,33 +74,19 @@ def header_causes(moved: Sequence[Motion], headers: Sequence[tuple[str, str]]) -
     loads: dict[int, str] = {id(motion): load for motion, (load, _) in zip(moved, headers, strict=True)}
     gains: dict[int, str] = {id(motion): gain for motion, (_, gain) in zip(moved, headers, strict=True)}
     found = []
-    for kind, of, what, torque, advice in (
-        (
-            "load_header",
-            loads,
-            "the weight or the length that the arm had",
-            lambda motion: motion.gravity - motion.bench_inertia * motion.acceleration,
-            "check mass, arm_mass and length, or inertia, in their headers",
-        ),
-        (
-            "gain_header",
-            gains,
-            "the position gain that was in force",
-            lambda motion: motion.gain * motion.error,
-            "check kp in their headers, or fit firmware_gain",
-        ),
+    for kind, of, torque in (
+        ("load_header", loads, lambda motion: motion.gravity - motion.bench_inertia * motion.acceleration),
+        ("gain_header", gains, lambda motion: motion.gain * motion.error),
     ):
         names = list(dict.fromkeys(of.values()))
         if len(names) > 1:
             found.append(
                 Cause(
                     kind=kind,
-                    missing=what,
-                    forms=tuple(f"in logs with {name}" for name in names),
+                    forms=tuple(Form(value=name) for name in names),
                     sizes=(1,) * len(names),
                     torques=_of_some(of, names, torque),
                     least=_WRONG,
-                    advice=advice,
                 )
             )
     return found

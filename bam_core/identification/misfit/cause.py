@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from bam_core.arrays import Array
 from bam_core.identification.misfit.motion import Motion
+from bam_core.text.misfit_findings import Form
 
 ANY = (-math.inf, math.inf)
 POSITIVE = (0.0, math.inf)
@@ -22,9 +23,8 @@ class Cause:
     """One kind of physics, in one or several forms that exclude or complement each other.
 
     Attributes:
-        kind: short name, as in ``summary.json``.
-        missing: what the model lacks, in words; follows on "the model lacks".
-        forms: label of every form, in words; empty where there is nothing to add.
+        kind: of `misfit_findings.CAUSES`.
+        forms: every form.
         sizes: torques of every form.
         torques: from a motion to the torques (steps, sum of sizes) of all forms, N·m.
         together: how many forms may act together.
@@ -32,16 +32,13 @@ class Cause:
             full size, POSITIVE where their sign is known.
         least: size of a factor from which it counts.
         effects: of `effects.EFFECTS`, those that take it.
-        advice: what else to do; empty where there is nothing.
     """
 
     kind: str
-    missing: str
-    forms: tuple[str, ...]
+    forms: tuple[Form, ...]
     sizes: tuple[int, ...]
     torques: Callable[[Motion], Array]
     together: int = 1
     range: tuple[float, float] = ANY
     least: float = 0.0
     effects: tuple[str, ...] = ()
-    advice: str = ""

@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,11 @@ from bam_core.identification.found_servo import found_servo
 from bam_core.identification.misfit.bench_causes import bench_causes, header_causes
 from bam_core.identification.misfit.cause import Cause
 from bam_core.identification.misfit.drive_causes import drive_causes
-from bam_core.identification.misfit.floor import ABOVE_FLOOR, Floor, configuration, floor, in_mrad, noise
+from bam_core.identification.misfit.floor import ABOVE_FLOOR, Floor, configuration, floor, noise
 from bam_core.identification.misfit.friction_causes import friction_causes
 from bam_core.identification.misfit.motion import Motion, motions
 from bam_core.identification.misfit.ranking import LEAST_EXCESS, PRIOR, Forms, Regression, Score
-from bam_core.identification.misfit.trivial import Trivial, trivial
+from bam_core.identification.misfit.trivial import trivial
 from bam_core.identification.misfit.windows import WindowData, Windows, noise_gain, window_length
 from bam_core.identification.search.sensitivity import normalised, residuals_at, vectors_at
 from bam_core.identification.search.space import SearchSpace
@@ -37,15 +37,18 @@ from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
-
-UNKNOWN = "unknown"
-"""Kind of a misfit that no cause explains."""
-
-FAILED = "failed_search"
-"""Kind of a misfit that tells of no physics: the fit is no better than what needs no model (`trivial`)."""
+from bam_core.text.misfit_findings import (
+    LEAST_SHARE,
+    ErrorFloor,
+    LogsTooShort,
+    MisfitFinding,
+    MissingPhysics,
+    SearchFailed,
+    UnexplainedMisfit,
+    no_misfit_words,
+)
 
 _FINER = 4  # steps of the finer simulation per step of the one that was fitted
-_LEAST_SHARE = 0.2  # of the misfit: less is no explanation
 _WORST = 2  # runs that are named where no cause is
 _SURE = 1.5  # standard errors
 _SECOND = 0.2  # of the misfit: what a second cause must explain beside the first
@@ -60,37 +63,6 @@ _LEAST_WINDOWS = 4  # of a log
 _CLIP_DISAGREEING = 3.0  # one of measured and simulated arm sticks for longer
 _CLIP_AGREEING = 20.0  # both move for about as long
 _MAD = 0.6745  # median absolute value of a normal error, in standard deviations
-
-
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """One kind of physics that a model lacks.
-
-    Attributes:
-        kind: short name; UNKNOWN where no cause takes enough, FAILED where there is no fit to speak of.
-        evidence: one sentence with its figures.
-        suggestion: what to do, one sentence.
-        share: of the misfit that it explains in data left out of its fit; 0 where the kind is UNKNOWN or
-            FAILED.
-        effects: of `effects.EFFECTS` that take it.
-    """
-
-    kind: str
-    evidence: str
-    suggestion: str
-    share: float = 0.0
-    effects: tuple[str, ...] = ()
-
-    def summary(self) -> dict[str, Any]:
-        """Return its entry in ``summary.json``."""
-        return {"kind": self.kind, "evidence": self.evidence, "suggestion": self.suggestion}
-
-
-_TOO_SHORT = Finding(
-    kind=UNKNOWN,
-    evidence="the model lacks something, and all logs are too short to tell what",
-    suggestion="record runs of a few seconds",
-)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,7 +80,7 @@ class Diagnosis:
 
     floor: Floor
     error: float
-    findings: tuple[Finding, ...]
+    findings: tuple[MisfitFinding, ...]
     shifts: Array
     shares: dict[str, float]
 
@@ -121,30 +93,34 @@ class Diagnosis:
         """Return whether an error, rad, is larger than measurement alone explains."""
         return error > ABOVE_FLOOR * self.floor.value + self.floor.encoder
 
+    @property
+    def error_floor(self) -> ErrorFloor:
+        """The training error beside the floor."""
+        return self.floor.report(self.error)
+
+    @property
+    def sentence(self) -> str:
+        """Error, floor and the first finding."""
+        first = self.findings[0].sentence if self.findings else no_misfit_words()
+        return f"{self.error_floor.sentence} {first}"
+
     def summary(self) -> dict[str, Any]:
         """Return its entries in ``summary.json``; errors in rad."""
+        report = self.error_floor
         return {
             "misfit": [finding.summary() for finding in self.findings],
             "floor": {
+                "kind": report.kind,
                 "value": self.floor.value,
                 "encoder": self.floor.encoder,
                 "noise": self.floor.noise,
                 "steps": self.floor.steps,
                 "repeats": self.floor.repeats,
-                "words": self.floor.words,
+                "words": report.source,
+                "sentence": report.sentence,
             },
             "misfit_shares": self.shares,
         }
-
-    @property
-    def words(self) -> str:
-        """One sentence."""
-        text = f"training error {in_mrad(self.error)}, floor {in_mrad(self.floor.value)} "
-        text += f"({self.floor.words})"
-        if not self.findings:
-            return f"{text}: no misfit found"
-        first = self.findings[0]
-        return f"{text}; {first.evidence}; {first.suggestion}"
 
 
 def diagnose(
@@ -175,11 +151,14 @@ def diagnose(
         return clean
     without_model = trivial(recordings)
     if error >= without_model.error:
-        return replace(clean, findings=(_failed(without_model),))
+        return replace(
+            clean,
+            findings=(SearchFailed(baseline=without_model.kind, baseline_error=without_model.error),),
+        )
     length = window_length(recordings, servo.firmware)
     logs = _some([each for each in recordings if each.duration > _LEAST_WINDOWS * length])
     if not logs:
-        return replace(clean, findings=(_TOO_SHORT,))
+        return replace(clean, findings=(LogsTooShort(),))
     windows = Windows(Rollout.for_servo(logs, servo, restart=length), length)
     deviations = [noise(each, resolution) for each in logs]
     fitted = {axis.name for axis in space.axes}
@@ -210,7 +189,7 @@ def diagnose(
         ):
             best, scores = blamed, rivals
     shifts = [here - fit]
-    findings = []
+    findings: list[MisfitFinding] = []
     if best is not None:
         findings.append(data.finding(best, scores[best.kind], servo.friction_model))
         shifts.append(here + scores[best.kind].shift - fit)
@@ -222,7 +201,7 @@ def diagnose(
             findings.append(data.finding(second, left[second.kind], servo.friction_model))
             shifts.append(here + left[second.kind].shift - fit)
     if not findings:
-        findings.append(_unknown(causes, scores, by_run.excess_share, errors))
+        findings.append(_unexplained(causes, scores, by_run.excess_share, errors))
     return Diagnosis(
         floor=least, error=error, findings=tuple(findings), shifts=np.array(shifts), shares=shares
     )
@@ -324,86 +303,60 @@ class _Data:
         """Return what is left over at another point, weighted as at this one; large errors count less."""
         return float(np.mean(np.sqrt(1.0 + (self._weights * seen.residual) ** 2)))
 
-    def finding(self, cause: Cause, score: Score, model: str) -> Finding:
-        """Put a cause into words."""
+    def finding(self, cause: Cause, score: Score, model: str) -> MissingPhysics:
+        """Return the numbers of a cause that a friction model lacks."""
         taken = self._answers[:, list(score.columns)] @ score.coefficients
-        torques = [
-            float(np.sqrt(np.mean((self._inertia * each)[self._bends] ** 2)))
-            for each in (taken, self._residual)
-        ]
-        forms = ", ".join(label for form in score.forms if (label := cause.forms[form]))
-        if cause.least:
-            forms += f", by {', '.join(f'{each:+.0%}' for each in score.coefficients)}"
-        share = min(score.share, 1.0)
-        evidence = (
-            f"the model lacks {cause.missing}{f', {forms}' if forms else ''}: it explains {share:.0%} "
-            f"± {score.error:.0%} of the residual torque in data left out of its fit "
-            f"({torques[0]:.2g} of {torques[1]:.2g} N·m root mean square)"
+        torque, residual = (
+            float(np.sqrt(np.mean((self._inertia * acceleration)[self._bends] ** 2)))
+            for acceleration in (taken, self._residual)
         )
-        return Finding(
+        return MissingPhysics(
             kind=cause.kind,
-            evidence=evidence,
-            suggestion=_suggestion(cause, model),
             share=score.share,
             effects=cause.effects,
+            forms=tuple(cause.forms[form] for form in score.forms),
+            changes=tuple(map(float, score.coefficients)) if cause.least else (),
+            share_error=score.error,
+            torque=torque,
+            residual_torque=residual,
+            is_modelled=_is_modelled(cause.kind, model),
         )
 
 
-def _suggestion(cause: Cause, model: str) -> str:
-    if cause.effects:
-        return f"fit the effect {' or '.join(cause.effects)}"
+def _is_modelled(kind: str, model: str) -> bool:
+    """Return whether a friction model has a term for this cause."""
     terms = friction_model(model).parameters
-    has_term = {"friction_over_velocity": "stribeck_velocity" in terms, "friction_over_load": len(terms) > 5}
-    if cause.advice and not has_term.get(cause.kind, False):
-        return cause.advice
-    return "no effect of this suite describes it; a further recording will not help"
+    if kind == "friction_over_velocity":
+        return "stribeck_velocity" in terms
+    return kind == "friction_over_load" and len(terms) > 5
 
 
-def _failed(without_model: Trivial) -> Finding:
-    return Finding(
-        kind=FAILED,
-        evidence=(
-            f"the search has failed: its fit is no better than {without_model.words} "
-            f"({in_mrad(without_model.error)}), so parameters mean nothing and no physics is looked for"
-        ),
-        suggestion=(
-            "give more --trials (without the option there are enough for most servos); if that does not "
-            "help, check the servo file, and kp, supply and loads of the logs"
-        ),
-    )
-
-
-def _unknown(
+def _unexplained(
     causes: Sequence[Cause], scores: Mapping[str, Score], excess: float, errors: Mapping[str, float]
-) -> Finding:
+) -> UnexplainedMisfit:
     nearest = max(causes, key=lambda cause: scores[cause.kind].share)
     score = scores[nearest.kind]
     share = min(max(score.share, 0.0), 1.0)
-    if share <= _LEAST_SHARE:
-        why = f"less than the {_LEAST_SHARE:.0%} from which a cause is named"
-    elif score.share <= _SURE * score.error:
-        why = f"which may be by chance (± {score.error:.0%} from one part of the data to another)"
+    obstacle: Literal["too_small", "by_chance", "inconsistent"]
+    if share <= LEAST_SHARE:
+        obstacle = "too_small"
     else:
-        why = "but none of its forms helps over all data"
-    # Noise is never taken for all that is left over: it is an estimate itself.
-    noisy = f"{1.0 - excess:.0%}{' or more' if excess <= LEAST_EXCESS else ''}"
+        obstacle = "by_chance" if score.share <= _SURE * score.error else "inconsistent"
     worst = sorted(errors, key=lambda name: errors[name], reverse=True)[:_WORST]
-    named = [f"{name} ({in_mrad(errors[name])})" for name in worst]
-    return Finding(
-        kind=UNKNOWN,
-        evidence=(
-            f"no known cause explains the misfit: {noisy} of the torque that the model leaves over is noise "
-            f"of the measurement, and of the rest the best of {len(causes)} causes, {nearest.missing}, "
-            f"explains {share:.0%} in data left out of its fit, {why}"
-        ),
-        suggestion=(
-            f"look at the runs with the largest errors, {' and '.join(named)}; expect such errors in other "
-            f"runs, too"
-        ),
+    return UnexplainedMisfit(
+        candidates=len(causes),
+        nearest=nearest.kind,
+        nearest_share=share,
+        nearest_error=score.error,
+        obstacle=obstacle,
+        noise_share=1.0 - excess,
+        # Noise is never taken for all of the residual: it is an estimate itself.
+        is_noise_bounded=excess <= LEAST_EXCESS,
+        worst=tuple((name, errors[name]) for name in worst),
     )
 
 
-def _best(causes: Sequence[Cause], scores: dict[str, Score], least: float = _LEAST_SHARE) -> Cause | None:
+def _best(causes: Sequence[Cause], scores: dict[str, Score], least: float = LEAST_SHARE) -> Cause | None:
     """Return the cause that explains most; None where the best explains too little, or by chance."""
     sure = [
         cause

@@ -10,10 +10,12 @@ from bam_core.compilation import compiled
 from bam_core.identification.misfit.cause import FULL, POSITIVE, SHARE, Cause
 from bam_core.identification.misfit.motion import Motion, slewed
 from bam_core.servo.motor import WINDING_COOLING_TIME
+from bam_core.text.misfit_findings import Form
 
 _BANDS = (0.003, 0.006, 0.012, 0.024, 0.048)  # rad; two encoder counts to what nobody would sell
 _INSIDE, _EDGE = 0.8, 1.2  # of a band: at its edge, what acts goes on and off, on average anything between
 _SLEWS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)  # rad/s
+_GAIN_SCALES = (0.01, 0.03)  # rad; of the error below which a gain differs
 _DELAYS = (0.002, 0.005, 0.01, 0.02, 0.04)  # s
 
 
@@ -50,7 +52,7 @@ def _of_other_goals(motion: Motion, goals: Array) -> Array:
 
 def _gain_curve(motion: Motion) -> Array:
     error, gain = motion.error, motion.gain
-    near = [np.exp(-np.abs(error) / scale) for scale in (0.01, 0.03)]
+    near = [np.exp(-np.abs(error) / scale) for scale in _GAIN_SCALES]
     return np.stack([gain * error * shape for shape in (np.abs(error), *near)], axis=1)
 
 
@@ -100,20 +102,15 @@ def _drive_causes() -> list[Cause]:
     return [
         Cause(
             kind="dead_band",
-            missing="a dead band of the controller",
             forms=tuple(
-                f"of ±{1e3 * band:g} mrad{what}"
-                for band in _BANDS
-                for what in (" that is taken off all errors", " within which nothing acts")
+                Form(shape=shape, value=band) for band in _BANDS for shape in ("subtracted", "no_output")
             ),
             sizes=(1, 2) * len(_BANDS),
             torques=_dead_band,
-            advice="give the servo a firmware with dead_band (see firmwares.yaml)",
         ),
         Cause(
             kind="goal_slew",
-            missing="a limit of the goal's speed inside the servo",
-            forms=tuple(f"of {speed:g} rad/s" for speed in _SLEWS),
+            forms=tuple(Form(value=speed) for speed in _SLEWS),
             sizes=(1,) * len(_SLEWS),
             torques=_slew,
             range=FULL,
@@ -121,8 +118,7 @@ def _drive_causes() -> list[Cause]:
         ),
         Cause(
             kind="command_delay",
-            missing="the time from a command to its effect",
-            forms=tuple(f"of {1e3 * late:g} ms" for late in _DELAYS),
+            forms=tuple(Form(value=late) for late in _DELAYS),
             sizes=(1,) * len(_DELAYS),
             torques=_late,
             range=FULL,
@@ -130,16 +126,16 @@ def _drive_causes() -> list[Cause]:
         ),
         Cause(
             kind="gain_curve",
-            missing="a gain of the controller that changes with the error",
-            forms=("in proportion to it", "below 10 mrad", "below 30 mrad"),
+            forms=(
+                Form(shape="proportional"),
+                *(Form(shape="below", value=scale) for scale in _GAIN_SCALES),
+            ),
             sizes=(1, 1, 1),
             torques=_gain_curve,
-            advice="give the servo a firmware with dead_band or error_offset (see firmwares.yaml)",
         ),
         Cause(
             kind="torque_saturation",
-            missing="torque that grows less than the current",
-            forms=("",),
+            forms=(Form(),),
             sizes=(1,),
             torques=_saturation,
             range=POSITIVE,
@@ -147,8 +143,7 @@ def _drive_causes() -> list[Cause]:
         ),
         Cause(
             kind="sensor_delay",
-            missing="the age of the position that the controller works with",
-            forms=("",),
+            forms=(Form(),),
             sizes=(1,),
             torques=_late_sensor,
             range=POSITIVE,
@@ -156,8 +151,7 @@ def _drive_causes() -> list[Cause]:
         ),
         Cause(
             kind="bridge_coasting",
-            missing="a bridge that opens, so that back-EMF acts for a part of the time",
-            forms=("",),
+            forms=(Form(),),
             sizes=(1,),
             torques=_coasting,
             range=SHARE,
@@ -165,8 +159,7 @@ def _drive_causes() -> list[Cause]:
         ),
         Cause(
             kind="winding_heating",
-            missing="a winding that loses torque as it warms within a run",
-            forms=("",),
+            forms=(Form(),),
             sizes=(1,),
             torques=_heat,
             range=POSITIVE,
@@ -174,8 +167,7 @@ def _drive_causes() -> list[Cause]:
         ),
         Cause(
             kind="limit_shortfall",
-            missing="a limit of duty or current below that of its law",
-            forms=("",),
+            forms=(Form(),),
             sizes=(1,),
             torques=_shortfall,
             range=SHARE,

@@ -15,6 +15,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.recordings.recording import Recording
+from bam_core.text.misfit_findings import ErrorFloor
 
 ABOVE_FLOOR = 1.5
 """Factor on the floor; a quarter of an encoder count (`Floor.encoder`) is added. A model with a larger
@@ -55,19 +56,20 @@ class Floor:
         """The highest of them, rad."""
         return max(self._others, self.repeats if self.typical and self.repeats is not None else 0.0)
 
-    @property
-    def words(self) -> str:
-        """What it is made of."""
-        pairs = "a pair" if self.pairs == 1 else f"{self.pairs} pairs"
+    def report(self, error: float) -> ErrorFloor:
+        """Return it beside the mean absolute error of a fit, rad."""
+        differs = not self.typical and self.repeats is not None
         if self.repeats is not None and self.typical and self.repeats >= self._others:
-            return f"scatter of {pairs} of repeated runs"
-        finest = self.steps >= max(self.encoder, self.noise)
-        told = "steps of the simulation" if finest else "encoder and timing of the samples"
-        if self.typical or self.repeats is None:
-            return told
-        return (
-            f"{told}; {pairs} of repeated runs would say {in_mrad(self.repeats)}, far more than the "
-            f"fit leaves, so one may be damaged: compare {' and '.join(self.farthest)}"
+            kind = "repeated_runs"
+        else:
+            finest = self.steps >= max(self.encoder, self.noise)
+            kind = "simulation_steps" if finest else "measurement"
+        return ErrorFloor(
+            kind=kind,
+            error=error,
+            floor=self.value,
+            repeats=self.repeats if differs else None,
+            differing=self.farthest if differs else (),
         )
 
     def beside(self, error: float) -> Floor:
@@ -77,11 +79,6 @@ class Floor:
     @property
     def _others(self) -> float:
         return max(self.encoder, self.noise, self.steps)
-
-
-def in_mrad(error: float) -> str:
-    """Return an error, rad, in mrad, with two digits that count."""
-    return f"{float(f'{1e3 * error:.2g}'):g} mrad"
 
 
 def floor(recordings: Sequence[Recording], resolution: float) -> Floor:

@@ -9,6 +9,7 @@ from bam_core.arrays import Array
 from bam_core.compilation import compiled
 from bam_core.identification.misfit.cause import FULL, POSITIVE, SHARE, Cause
 from bam_core.identification.misfit.motion import Motion
+from bam_core.text.misfit_findings import Form
 
 _PRESLIDING = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1)  # rad; two encoder counts to what no gear has
 _HARMONICS = tuple(range(3, 61))  # per turn; less is gravity's, more is below what a window tells apart
@@ -88,48 +89,41 @@ def friction_causes() -> list[Cause]:
     return [
         Cause(
             kind="direction_asymmetry",
-            missing="friction that differs with the direction of motion",
-            forms=("by the same torque at all loads", "in proportion to friction", "also over velocity"),
+            forms=tuple(Form(shape=shape) for shape in ("torque", "friction", "velocity")),
             sizes=(1, 1, 2),
             torques=_direction,
             effects=("friction_direction",),
         ),
         Cause(
             kind="torque_ripple",
-            missing="a torque that repeats over the angle of the output shaft (cogging, gear mesh)",
-            forms=tuple(f"{n} times per turn" for n in _HARMONICS),
+            forms=tuple(Form(value=float(n)) for n in _HARMONICS),
             sizes=(2,) * len(_HARMONICS),
             torques=_ripple,
             together=_RIPPLES,
         ),
         Cause(
             kind="friction_over_angle",
-            missing="friction that differs over the angle of the output shaft",
-            forms=tuple(f"{n} times per turn" for n in _SLOW_HARMONICS),
+            forms=tuple(Form(value=float(n)) for n in _SLOW_HARMONICS),
             sizes=(2,) * len(_SLOW_HARMONICS),
             torques=_friction_map,
             together=_RIPPLES,
         ),
         Cause(
             kind="presliding",
-            missing="the way over which friction builds up after a reversal (presliding, bristles, LuGre)",
-            forms=tuple(f"over {1e3 * way:g} mrad" for way in _PRESLIDING),
+            forms=tuple(Form(value=way) for way in _PRESLIDING),
             sizes=(1,) * len(_PRESLIDING),
             torques=_presliding,
             range=FULL,
         ),
         Cause(
             kind="friction_drift",
-            missing="friction that changes in the course of a run (running-in, warming grease)",
-            forms=("linearly", *(f"within {fade:g} s" for fade in _RUN_IN)),
+            forms=(Form(shape="linear"), *(Form(value=fade) for fade in _RUN_IN)),
             sizes=(1,) * (1 + len(_RUN_IN)),
             torques=_drift,
-            advice="let the servo run warm before a session; no effect of this suite describes it",
         ),
         Cause(
             kind="friction_temperature",
-            missing="friction that falls as the servo warms",
-            forms=("",),
+            forms=(Form(),),
             sizes=(1,),
             torques=_temperature,
             range=POSITIVE,
@@ -137,17 +131,14 @@ def friction_causes() -> list[Cause]:
         ),
         Cause(
             kind="friction_over_velocity",
-            missing="friction of another shape over velocity",
-            forms=("with its square", *(f"fading over {fade:g} rad/s" for fade in _FADES)),
+            forms=(Form(shape="square"), *(Form(value=fade) for fade in _FADES)),
             sizes=(1,) * (1 + len(_FADES)),
             torques=_velocity,
             together=2,
-            advice="fit the models with a Stribeck term (M2, M4 to M6)",
         ),
         Cause(
             kind="load_inertia",
-            missing="friction that grows with the torque that accelerates the load",
-            forms=("",),
+            forms=(Form(),),
             sizes=(1,),
             torques=_load_inertia,
             range=SHARE,
@@ -155,18 +146,12 @@ def friction_causes() -> list[Cause]:
         ),
         Cause(
             kind="friction_over_load",
-            missing="friction of another shape over load",
-            forms=(
-                "with the motor's torque",
-                "with the load",
-                "with the square of the motor's torque",
-                "with the square of the load",
-                "with the motor's torque when lifting",
-                "with the load when lifting",
+            forms=tuple(
+                Form(shape=shape)
+                for shape in ("motor", "load", "motor_square", "load_square", "motor_lifting", "load_lifting")
             ),
             sizes=(1,) * 6,
             torques=_load,
             together=3,
-            advice="fit the models with load terms (M3 to M6)",
         ),
     ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Literal
 
 import numpy as np
 
@@ -18,11 +19,11 @@ class Trivial:
 
     Attributes:
         error: mean over recordings of the mean absolute position error, rad.
-        words: which one it is.
+        kind: which one it is.
     """
 
     error: float
-    words: str
+    kind: Literal["at_goal", "at_rest"]
 
 
 def trivial(recordings: Sequence[Recording]) -> Trivial:
@@ -33,12 +34,12 @@ def trivial(recordings: Sequence[Recording]) -> Trivial:
     """
     resting = Trivial(
         error=fmean(float(np.mean(np.abs(each.position - each.position.mean()))) for each in recordings),
-        words="an arm that does not move",
+        kind="at_rest",
     )
     if any(each.open_loop for each in recordings):
         return resting
     at_goal = Trivial(
         error=fmean(float(np.mean(np.abs(each.position - each.goal_position))) for each in recordings),
-        words="an arm that is always at its goal",
+        kind="at_goal",
     )
     return min(at_goal, resting, key=lambda each: each.error)

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from bam_core.identification.choice.choice import SAME
-from bam_core.identification.misfit.diagnosis import FAILED
 from bam_core.report import load_results, render
 from bam_core.report.names import words
+from bam_core.text.misfit_findings import FAILED
 from bam_core.text.verdict_words import VERDICTS, headline
 from test.core.report_cases import edit_summary, multiplied
 

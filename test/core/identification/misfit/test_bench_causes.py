@@ -121,7 +121,7 @@ def test_a_wrong_header_is_a_torque_in_its_own_logs_alone() -> None:
     ]
     causes = header_causes(moved, [("1 kg", "kp=8"), ("2 kg", "kp=8"), ("1 kg", "kp=8")])
     assert [cause.kind for cause in causes] == ["load_header"]
-    assert causes[0].forms == ("in logs with 1 kg", "in logs with 2 kg")
+    assert [form.value for form in causes[0].forms] == ["1 kg", "2 kg"]
     for index, own in ((0, 0), (1, 1), (2, 0)):
         found = columns(causes, "load_header", moved[index])
         np.testing.assert_allclose(found[own], [0.5, 2.5])

@@ -11,7 +11,7 @@ import pytest
 
 from bam_core.identification.identify import identify
 from bam_core.identification.misfit.bench_causes import bench_causes
-from bam_core.identification.misfit.diagnosis import FAILED, UNKNOWN, _clipped, _unknown, diagnose
+from bam_core.identification.misfit.diagnosis import _clipped, _unexplained, diagnose
 from bam_core.identification.misfit.floor import floor
 from bam_core.identification.misfit.friction_causes import friction_causes
 from bam_core.identification.misfit.ranking import Score
@@ -26,6 +26,7 @@ from bam_core.servo.model import load_servo
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
+from bam_core.text.misfit_findings import FAILED, UNKNOWN
 from test.core.other_physics import SERVO, Bench, Truth, record, with_other_headers
 
 SMALL = Bench(gains=(16.0,), scripts=("sin_sin", "sin_time_square", "up_and_down"))
@@ -116,7 +117,7 @@ def test_missing_physics_is_named(kind):
     found = diagnosed(record(truth, SMALL, seed=1), truth)
     assert found.findings[0].kind == kind
     assert found.findings[0].share > 0.25  # a fifth is enough to be named
-    assert "it explains" in found.findings[0].evidence
+    assert 0.0 < found.findings[0].torque <= 1.5 * found.findings[0].residual_torque
 
 
 @pytest.mark.parametrize(
@@ -137,14 +138,13 @@ def test_what_takes_a_misfit_is_named_if_the_suite_has_it():
     truth = Truth(**CASES["flexible_joint"])
     (finding, *_) = diagnosed(record(truth, SMALL, seed=1), truth).findings
     assert finding.effects == ("arm_compliance",)
-    assert "arm_compliance" in finding.suggestion
     assert set(finding.effects) <= set(EFFECTS)
 
 
 def test_an_effect_that_was_fitted_is_not_suggested():
     truth = Truth(**CASES["flexible_joint"])
     found = diagnosed(record(truth, SMALL, seed=1), truth, effects=["arm_compliance"])
-    assert all("arm_compliance" not in finding.suggestion for finding in found.findings)
+    assert all("arm_compliance" not in finding.effects for finding in found.findings)
 
 
 @pytest.mark.long
@@ -165,7 +165,8 @@ def test_a_wrong_weight_among_others_is_a_header_and_no_physics():
     recordings = with_other_headers(record(Truth(), bench, seed=3), lighter)
     found = diagnosed(recordings, Truth())
     assert found.findings[0].kind == "load_header"
-    assert "1.19 kg" in found.findings[0].evidence
+    assert [form.value for form in found.findings[0].forms] == ["1.19 kg at 0.15 m"]
+    assert found.findings[0].changes == pytest.approx((1.4 / 1.19 - 1.0,), abs=0.05)
 
 
 def test_repeated_runs_raise_the_floor():
@@ -176,7 +177,7 @@ def test_repeated_runs_raise_the_floor():
     assert apart.pairs == len(once)
     assert apart.value > diagnosed(once, Truth()).floor.value
     assert apart.repeats is not None
-    assert "repeated" in apart.words
+    assert apart.report(0.1).kind == "repeated_runs"
 
 
 def _moved(log, by, name):
@@ -193,9 +194,13 @@ def test_one_damaged_repetition_is_no_scatter():
         assert floor(some, resolution).repeats == pytest.approx(0.002 / np.sqrt(2.0))
     alone = floor([*logs, bad], resolution)
     assert alone.beside(0.3).value > 0.3
-    assert alone.beside(0.3).words == "scatter of a pair of repeated runs"
+    assert alone.beside(0.3).report(0.3).kind == "repeated_runs"
+    assert alone.beside(0.3).report(0.3).differing == ()
     assert alone.beside(0.03).value < 0.01
-    assert alone.beside(0.03).words.endswith(f"compare {logs[0].name} and bad")
+    damaged = alone.beside(0.03).report(0.03)
+    assert damaged.kind == "measurement"
+    assert damaged.differing == (logs[0].name, "bad")
+    assert damaged.repeats == alone.repeats
     one_bad = diagnosed([*logs, bad], OTHER._replace(coulomb=0.3))
     assert one_bad.is_above_floor
 
@@ -207,8 +212,7 @@ def test_an_identification_names_what_the_model_lacks(kind):
     result = identify(record(truth), SERVO, ["m4"], trials=3000, effects=())
     (entry, *_) = result.summary()["models"]["m4"]["misfit"]
     assert entry["kind"] == kind
-    assert entry["evidence"]
-    assert entry["suggestion"]
+    assert entry["sentence"] == f"{entry['evidence']} {entry['suggestion']}"
 
 
 @pytest.mark.long
@@ -238,14 +242,12 @@ def test_a_fit_no_better_than_no_model_is_a_failed_search_and_no_physics(stuck):
     truth = Truth()
     found = diagnosed(record(truth, SMALL, seed=1), truth._replace(coulomb=9.0 if stuck else 0.25))
     assert ([finding.kind for finding in found.findings] == [FAILED]) == stuck
-    assert ("the search has failed" in found.words) == stuck
-    assert ("give more --trials" in found.words) == stuck
     assert (len(found.shifts) == 0) == stuck
 
 
 def test_what_needs_no_model_is_at_its_goal_or_at_rest_and_without_a_controller_at_rest():
     (log, *_) = record(Truth(), SMALL, seed=1)
-    assert "at its goal" in trivial([log]).words
+    assert trivial([log]).kind == "at_goal"
     assert trivial([log]).error == pytest.approx(np.mean(np.abs(log.position - log.goal_position)))
     alone = replace(
         log,
@@ -254,7 +256,7 @@ def test_what_needs_no_model_is_at_its_goal_or_at_rest_and_without_a_controller_
         duty=np.zeros(len(log)),
         goal_position=np.full(len(log), np.nan),
     )
-    assert "does not move" in trivial([alone]).words
+    assert trivial([alone]).kind == "at_rest"
     assert trivial([alone]).error == pytest.approx(np.mean(np.abs(log.position - log.position.mean())))
 
 
@@ -274,27 +276,29 @@ def test_none_of_these_is_said_where_no_cause_takes_it():
         parameter_vector(in_the_models(Truth()))
     )
     worst = recordings[int(np.argmax(errors[0]))].name
-    assert f"the runs with the largest errors, {worst} (" in found.words
-    assert "is noise of the measurement, and of the rest the best of" in found.words
+    (finding,) = found.findings
+    assert finding.worst[0] == (worst, pytest.approx(np.max(errors[0])))
+    assert finding.candidates > 10
 
 
 @pytest.mark.parametrize(
-    ("share", "error", "forms", "why"),
+    ("share", "error", "forms", "obstacle"),
     [
-        (0.06, 0.01, (0,), "explains 6% in data left out of its fit, less than the 20%"),
-        (0.25, 0.20, (0,), "explains 25% in data left out of its fit, which may be by chance (± 20%"),
-        (0.25, 0.01, (), "explains 25% in data left out of its fit, but none of its forms"),
-        (-0.1, 0.01, (), "explains 0% in data"),
+        (0.06, 0.01, (0,), "too_small"),
+        (0.25, 0.20, (0,), "by_chance"),
+        (0.25, 0.01, (), "inconsistent"),
+        (-0.1, 0.01, (), "too_small"),
     ],
 )
-def test_why_the_best_cause_is_not_named_is_said(share, error, forms, why):
+def test_why_the_best_cause_is_not_named_is_reported(share, error, forms, obstacle):
     nothing = np.empty(0)
     score = Score(share=share, error=error, forms=forms, columns=(), coefficients=nothing, shift=nothing)
-    finding = _unknown([CAUSE], {CAUSE.kind: score}, 0.75, {"a": 0.01, "b": 0.03, "c": 0.02})
-    assert "25% of the torque that the model leaves over is noise" in finding.evidence
-    assert why in finding.evidence
-    assert "80% or more of" in _unknown([CAUSE], {CAUSE.kind: score}, 0.2, {"a": 0.01}).evidence
-    assert "b (30 mrad) and c (20 mrad)" in finding.suggestion
+    finding = _unexplained([CAUSE], {CAUSE.kind: score}, 0.75, {"a": 0.01, "b": 0.03, "c": 0.02})
+    assert finding.obstacle == obstacle
+    assert (finding.nearest, finding.nearest_share) == (CAUSE.kind, max(share, 0.0))
+    assert (finding.noise_share, finding.is_noise_bounded) == (0.25, False)
+    assert _unexplained([CAUSE], {CAUSE.kind: score}, 0.2, {"a": 0.01}).is_noise_bounded
+    assert finding.worst == (("b", 0.03), ("c", 0.02))
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,6 @@ def test_the_highest_counts_and_repeats_only_where_the_fit_does_not_deny_them() 
     assert plain(encoder=6e-3).value == 6e-3
     assert plain().beside(0.004).value == 5e-3
     assert plain().beside(0.003).value == 2e-3
-    assert "steps" in plain(steps=4e-3, repeats=None).words
-    assert "encoder" in plain(repeats=None).words
-    assert "repeated" in plain().words
+    assert plain(steps=4e-3, repeats=None).report(0.1).kind == "simulation_steps"
+    assert plain(repeats=None).report(0.1).kind == "measurement"
+    assert plain().report(0.1).kind == "repeated_runs"

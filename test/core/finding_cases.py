@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings with example numbers, one at least of every class."""
+
+from __future__ import annotations
+
+from bam_core.text.finding import Finding
+from bam_core.text.misfit_findings import (
+    CAUSES,
+    ErrorFloor,
+    Form,
+    LogsTooShort,
+    MissingPhysics,
+    SearchFailed,
+    UnexplainedMisfit,
+)
+
+
+def missing(kind: str, *forms: Form, effects: tuple[str, ...] = ()) -> MissingPhysics:
+    """Physics that a model lacks."""
+    return MissingPhysics(
+        kind=kind,
+        share=0.42,
+        effects=effects,
+        forms=forms,
+        changes=(0.15,) if kind.endswith("header") else (),
+        share_error=0.03,
+        torque=0.0123,
+        residual_torque=0.0456,
+    )
+
+
+def unexplained(nearest: str = "torque_ripple", **changes: object) -> UnexplainedMisfit:
+    """A misfit without a cause."""
+    return UnexplainedMisfit(
+        **{
+            "candidates": 24,
+            "nearest": nearest,
+            "nearest_share": 0.03,
+            "nearest_error": 0.01,
+            "obstacle": "too_small",
+            "noise_share": 0.6,
+            "is_noise_bounded": False,
+            "worst": (("sin_sin_kp16", 0.03), ("lift_and_drop_kp8", 0.021)),
+            **changes,
+        }  # type: ignore[arg-type]
+    )
+
+
+EXAMPLES: tuple[Finding, ...] = (
+    *(missing(kind) for kind in CAUSES),
+    *(missing(kind, effects=("arm_compliance", "arm_backlash")) for kind in CAUSES),
+    SearchFailed(baseline="at_goal", baseline_error=0.015),
+    SearchFailed(baseline="at_rest", baseline_error=0.015),
+    LogsTooShort(),
+    *(unexplained(kind) for kind in CAUSES),
+    unexplained(obstacle="by_chance", is_noise_bounded=True),
+    unexplained(obstacle="inconsistent", is_noise_bounded=True),
+    ErrorFloor(kind="repeated_runs", error=0.003, floor=0.001),
+    ErrorFloor(kind="simulation_steps", error=0.003, floor=0.001),
+    ErrorFloor(kind="measurement", error=0.003, floor=0.001, repeats=0.3, differing=("log_1", "log_2")),
+)
