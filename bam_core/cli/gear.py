@@ -15,6 +15,7 @@ from bam_core.cli.bench_effects import bench_effects_for
 from bam_core.cli.logs import add_logs, add_params
 from bam_core.errors import Conflict, OutOfRange, WrongType, WrongValue
 from bam_core.files.atomic_file import require_file, write_text
+from bam_core.text.finding import log_findings
 from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
@@ -124,8 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(line)
     fitted = fitted_servo(fit, servo, split, held_out)
     benches = [recording.bench for recording in split.logs]
-    if warning := ill_posed(fitted, benches, fit.bench_effects):
-        log.warning(warning)
+    log_findings(log, ill_posed(fitted, benches, fit.bench_effects))
     if arguments.json:
         write_text(arguments.json, json.dumps(_summary(fit, errors), indent=2) + "\n")
     if arguments.output:

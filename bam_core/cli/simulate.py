@@ -14,6 +14,7 @@ from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
 from bam_core.cli.opengl import require_opengl
 from bam_core.errors import Conflict, Missing, OutOfRange
 from bam_core.files.atomic_file import require_directory, write_text
+from bam_core.text.finding import log_findings
 from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
@@ -204,8 +205,7 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
         raise Conflict(
             option, f"{len(recordings)} recordings", expected="one to look at", advice="name a single one"
         )
-    for line in other_servos(servo, recordings):
-        log.warning(line)
+    log_findings(log, other_servos(servo, recordings))
     bench_effects = bench_effects_for(arguments.bench_effects, arguments.servo, recordings)
     _warn_of_ill_posed_gear(servo, [recording.bench for recording in recordings], bench_effects)
     for recording in recordings:
@@ -254,8 +254,7 @@ def _warn_of_ill_posed_gear(
     """Say where a gear is ill-posed with a load (Kikuuwe eq. 29); it is simulated all the same."""
     from bam_core.gears.posedness import ill_posed
 
-    if warning := ill_posed(servo, benches, bench_effects):
-        log.warning(warning)
+    log_findings(log, ill_posed(servo, benches, bench_effects))
 
 
 def _check_dt(dt: float) -> None:

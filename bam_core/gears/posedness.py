@@ -9,12 +9,13 @@ from bam_core.gears.gear import Gear
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.text.data_findings import IllPosedGear
 
 
 def ill_posed(
     servo: ServoModel, benches: Iterable[PendulumBench], bench_effects: BenchEffects = IDEAL_BENCH
-) -> str:
-    """Say in one sentence that a servo's gear is ill-posed with some of these loads; else say nothing.
+) -> tuple[IllPosedGear, ...]:
+    """Return whether a servo's gear is ill-posed with some of these loads.
 
     Args:
         servo: with a gear or without.
@@ -22,10 +23,10 @@ def ill_posed(
         bench_effects: of all of them.
 
     Returns:
-        The sentence, with the largest |ρ̂|; empty where |ρ̂| < 1 with all, and without a gear.
+        A finding with the largest |ρ̂|; none where |ρ̂| < 1 with all, and without a gear.
     """
     if servo.gear is None or servo.motor.armature == 0.0:
-        return ""
+        return ()
     inertias = {inertia for bench in benches if (inertia := bench_effects.corrected(bench).inertia) > 0.0}
     gears = [
         Gear(asymmetry=servo.gear, input_inertia=servo.motor.armature, output_inertia=inertia)
@@ -33,9 +34,12 @@ def ill_posed(
     ]
     largest = max((abs(gear.feedback) for gear in gears if not gear.is_well_posed), default=0.0)
     if largest == 0.0:
-        return ""
+        return ()
     return (
-        f"servo '{servo.name}', gear: |ρ̂| is {largest:.3g} with this load (expected < 1, eq. 29: friction "
-        f"may jam it as it moves); lower gear.input_side = {servo.gear.input_side:g} or "
-        f"gear.output_side = {servo.gear.output_side:g}"
+        IllPosedGear(
+            servo=servo.name,
+            feedback=largest,
+            input_side=servo.gear.input_side,
+            output_side=servo.gear.output_side,
+        ),
     )

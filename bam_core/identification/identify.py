@@ -53,6 +53,7 @@ from bam_core.servo.parameters import BENCH_EFFECTS
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.short_horizon import HORIZONS, short_horizon_errors
 from bam_core.simulation.threads import one_blas_thread, side_by_side
+from bam_core.text.finding import log_findings
 
 log = logging.getLogger(__name__)
 
@@ -270,12 +271,12 @@ def _with_short_errors(fits: Mapping[str, ModelFit], test: Sequence[Recording]) 
 
 def _log_warnings(servo: ServoModel, split: Split, folds: Sequence[Split]) -> None:
     require_temperature(split.logs, servo.search.effects)
-    for line in (
+    findings = (
         *missing_channels(split.logs, servo.search.effects),
         *gain_warnings(servo, split.logs),
         *scarcity(len(split.train), len(split.test), len(folds)),
-    ):
-        log.warning(line)
+    )
+    log_findings(log, findings)
 
 
 def with_uncertainty(

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -32,9 +33,18 @@ class Finding(ABC):
         """All sentences, in one line."""
         return " ".join(self.sentences)
 
+    def __str__(self) -> str:
+        return self.sentence
+
     def summary(self) -> dict[str, Any]:
         """Return the entry in ``summary.json``: kind, numbers in SI units, and sentence."""
         return {**asdict(self), "sentence": self.sentence}
+
+
+def log_findings(log: logging.Logger, findings: Iterable[Finding]) -> None:
+    """Log each as a warning, whose argument it is."""
+    for finding in findings:
+        log.warning("%s", finding)
 
 
 def listed(names: Sequence[str], *, most: int = 3) -> str:

@@ -21,6 +21,7 @@ from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.short_horizon import LONGER, SHORT
+from bam_core.text.finding import log_findings
 
 log = logging.getLogger(__name__)
 
@@ -106,8 +107,7 @@ def validate(
     if not recordings:
         raise Missing("recordings", "one at least", advice="give some")
     servo, bench = load_servo(servo), load_bench_effects(bench_effects)
-    for line in other_servos(servo, recordings):
-        log.warning(line)
+    log_findings(log, other_servos(servo, recordings))
     band = _calibration(servo, recordings, bench, prediction, draws, seed, dt) if draws else None
     return replace(errors_of(servo, recordings, bench, dt), band=band)
 
@@ -116,8 +116,7 @@ def errors_of(
     servo: ServoModel, recordings: Sequence[Recording], bench: BenchEffects, dt: float | None = None
 ) -> Validation:
     """Return the errors of a servo on recordings, as `validate` does without checks and draws."""
-    if servo.gear is not None and (warning := ill_posed(servo, (each.bench for each in recordings), bench)):
-        log.warning(warning)
+    log_findings(log, ill_posed(servo, (recording.bench for recording in recordings), bench))
     errors, short, longer = (
         _errors(servo, recordings, bench, dt, restart) for restart in (None, SHORT, LONGER)
     )

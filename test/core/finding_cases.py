@@ -3,6 +3,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from bam_core.text.data_findings import (
+    FEW,
+    DutyMismatch,
+    FewLogs,
+    GravityOffZero,
+    IllPosedGear,
+    NoTemperature,
+    NoVoltage,
+    OffGoals,
+    OffHoldingPosition,
+    OtherServo,
+)
 from bam_core.text.finding import Finding
 from bam_core.text.misfit_findings import (
     CAUSES,
@@ -13,6 +29,12 @@ from bam_core.text.misfit_findings import (
     SearchFailed,
     UnexplainedMisfit,
 )
+
+
+def logged(caplog: pytest.LogCaptureFixture) -> list[Finding]:
+    """The findings that were logged as warnings."""
+    arguments = (record.args for record in caplog.records if isinstance(record.args, tuple))
+    return [part for some in arguments for part in some if isinstance(part, Finding)]
 
 
 def missing(kind: str, *forms: Form, effects: tuple[str, ...] = ()) -> MissingPhysics:
@@ -55,6 +77,19 @@ EXAMPLES: tuple[Finding, ...] = (
     *(unexplained(kind) for kind in CAUSES),
     unexplained(obstacle="by_chance", is_noise_bounded=True),
     unexplained(obstacle="inconsistent", is_noise_bounded=True),
+    NoVoltage(logs=("a",), supplies=(7.4,)),
+    NoVoltage(logs=tuple("abcde"), is_all=True, supplies=(12.0, 14.8)),
+    NoTemperature(logs=tuple("abcde"), assumed=25.0, effects=("winding_heating", "friction_temperature")),
+    DutyMismatch(logs=tuple("abcde"), ratios=(0.5, 2.0), kp=400.0),
+    *(FewLogs(kind=kind, training=1, test=0) for kind in FEW),
+    *(
+        OtherServo(kind=kind, servo="mx106", firmware="mx106", others=("xl330", "xm430"))
+        for kind in ("other_servo", "other_law")
+    ),
+    OffGoals(source=Path("a.json"), gap=-0.3),
+    OffHoldingPosition(source=Path("a.json"), offset=0.12),
+    GravityOffZero(source=Path("a.json"), angle=0.19, low=-0.1, high=0.1),
+    IllPosedGear(servo="xl330", feedback=1.2345, input_side=0.1, output_side=1.4),
     ErrorFloor(kind="repeated_runs", error=0.003, floor=0.001),
     ErrorFloor(kind="simulation_steps", error=0.003, floor=0.001),
     ErrorFloor(kind="measurement", error=0.003, floor=0.001, repeats=0.3, differing=("log_1", "log_2")),

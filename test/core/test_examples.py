@@ -13,6 +13,7 @@ import mujoco
 import pytest
 
 from bam_core.servo.model import load_servo
+from bam_core.text.data_findings import NoVoltage
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CLIENTS = {"send_trajectory", "command_servos"}
@@ -55,7 +56,7 @@ def test_a_verb_takes_less_than_25_lines_and_public_names_alone() -> None:
 
 @pytest.mark.long
 def test_a_servo_is_identified_and_written(tmp_path: Path) -> None:
-    no_voltage = "all logs: no supply voltage was measured; 15 V is taken\n"
+    no_voltage = f"{NoVoltage(logs=(), is_all=True, supplies=(15.0,))}\n"
     lines = said("identify", tmp_path, no_voltage).splitlines()
     errors = [float(each) for each in re.findall(r"off by ([\d.]+) mrad", "\n".join(lines))]
     assert len(errors) == 2

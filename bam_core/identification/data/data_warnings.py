@@ -8,6 +8,7 @@ alone looks wrong.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from bam_core.errors import BadData
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import REFERENCE_TEMPERATURE
+from bam_core.text.data_findings import DutyMismatch, FewLogs, NoTemperature, NoVoltage
+from bam_core.text.finding import Finding
 
 _NEEDS_TEMPERATURE = "friction_temperature"
 _LIKES_TEMPERATURE = ("winding_heating", _NEEDS_TEMPERATURE)
@@ -23,7 +26,6 @@ _AS_ASKED = (0.8, 1.25)  # recorded duty over the one asked for; 0.96 to 1.00 on
 _SAME_LAW = 0.9  # correlation of both, if only the gain is off; 0.999 on real recordings
 _ENOUGH = 50  # samples that compare them
 _INSIDE = 0.9  # of the limit, where duties count
-_NAMED = 3  # logs that a line names
 
 
 def require_temperature(recordings: Sequence[Recording], effects: Sequence[str]) -> None:
@@ -41,30 +43,28 @@ def require_temperature(recordings: Sequence[Recording], effects: Sequence[str])
         )
 
 
-def missing_channels(recordings: Sequence[Recording], effects: Sequence[str]) -> list[str]:
-    """Return a line about logs without a supply voltage, and one about those without a temperature.
+def missing_channels(recordings: Sequence[Recording], effects: Sequence[str]) -> list[Finding]:
+    """Return a finding about logs without a supply voltage, and one about those without a temperature.
 
     Args:
         recordings: all logs.
         effects: that are fitted.
     """
-    lines = []
-    if blind := [each for each in recordings if _is_missing(each.voltage)]:
-        supplies = sorted({each.supply_voltage for each in blind})
-        nominal = " or ".join(f"{supply:g} V" for supply in supplies)
-        lines.append(f"{_named(blind, recordings)}: no supply voltage was measured; {nominal} is taken")
-    named = [name for name in _LIKES_TEMPERATURE if name in effects]
-    cold = [each for each in recordings if _is_missing(each.temperature)]
-    if named and cold:
-        lines.append(
-            f"{_named(cold, recordings)}: no temperature was measured; {REFERENCE_TEMPERATURE:g} °C is taken "
-            f"({' and '.join(named)} {'go' if len(named) > 1 else 'goes'} by it)"
+    findings: list[Finding] = []
+    if blind := [recording for recording in recordings if _is_missing(recording.voltage)]:
+        supplies = tuple(sorted({recording.supply_voltage for recording in blind}))
+        findings.append(NoVoltage(**_which(blind, recordings), supplies=supplies))
+    dependent = tuple(name for name in _LIKES_TEMPERATURE if name in effects)
+    cold = [recording for recording in recordings if _is_missing(recording.temperature)]
+    if dependent and cold:
+        findings.append(
+            NoTemperature(**_which(cold, recordings), assumed=REFERENCE_TEMPERATURE, effects=dependent)
         )
-    return lines
+    return findings
 
 
-def gain_warnings(servo: ServoModel, recordings: Sequence[Recording]) -> list[str]:
-    """Return a line about logs whose duty is not what their kp asks of their position error.
+def gain_warnings(servo: ServoModel, recordings: Sequence[Recording]) -> list[Finding]:
+    """Return a finding about logs whose duty is not what their kp asks of their position error.
 
     Args:
         servo: whose firmware ran; one that asks for currents is not judged.
@@ -87,50 +87,38 @@ def gain_warnings(servo: ServoModel, recordings: Sequence[Recording]) -> list[st
             off.append((recording, ratio))
     if not off:
         return []
-    ratios = [ratio for _, ratio in off]
-    span = f"{min(ratios):.2g}" if len(off) == 1 else f"{min(ratios):.2g} to {max(ratios):.2g}"
-    names = _named([each for each, _ in off], recordings)
-    return [
-        f"{names}: the duty that was recorded is {span} times what kp (such as {off[0][0].kp:g}) asks for; "
-        f"correct kp, or fit the effect firmware_gain if the firmware is another"
-    ]
+    which = _which([recording for recording, _ in off], recordings)
+    return [DutyMismatch(**which, ratios=tuple(ratio for _, ratio in off), kp=off[0][0].kp)]
 
 
-def scarcity(training: int, test: int, folds: int) -> list[str]:
-    """Return a line about everything that so few logs cannot tell.
+def scarcity(training: int, test: int, folds: int) -> list[Finding]:
+    """Return a finding about everything that so few logs cannot show.
 
     Args:
         training: logs.
         test: logs.
         folds: of selection.
     """
-    lines = []
-    if training == 1:
-        lines.append("one training log: standard errors and intervals need two or more, there are none")
-    if folds == 0:
-        lines.append(
-            "too few training logs to leave some out for selection: model and effects are chosen by the "
-            "error in training, which is lower for every richer model; record another gain or load"
-        )
-    if test == 1:
-        lines.append("one test log: it cannot tell how far other logs are from it; keep more for the test")
-    if test == 0:
-        lines.append(
-            "no test set: all errors are of logs that were used for the fit or the choice; keep some with "
-            "--test, or give others to bam validate"
-        )
-    return lines
+    applies = {
+        "one_training_log": training == 1,
+        "no_selection": folds == 0,
+        "one_test_log": test == 1,
+        "no_test": test == 0,
+    }
+    return [FewLogs(kind=kind, training=training, test=test) for kind, is_so in applies.items() if is_so]
 
 
 def _is_missing(values: NDArray[np.float64]) -> bool:
     return not np.isfinite(values).any()
 
 
-def _named(some: Sequence[Recording], everything: Sequence[Recording]) -> str:
-    if len(some) == len(everything) > 1:
-        return "all logs"
-    return ", ".join(each.name for each in some[:_NAMED]) + _rest(len(some))
+class _Which(TypedDict):
+    logs: tuple[str, ...]
+    is_all: bool
 
 
-def _rest(count: int) -> str:
-    return f" and {count - _NAMED} more" if count > _NAMED else ""
+def _which(some: Sequence[Recording], everything: Sequence[Recording]) -> _Which:
+    return {
+        "logs": tuple(recording.name for recording in some),
+        "is_all": len(some) == len(everything) > 1,
+    }

@@ -10,6 +10,7 @@ from bam_core.errors import Conflict
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.model import ServoModel
+from bam_core.text.data_findings import OtherServo
 
 
 def require_same_servo(servo: ServoModel, recordings: Sequence[Recording]) -> None:
@@ -37,22 +38,18 @@ def require_same_servo(servo: ServoModel, recordings: Sequence[Recording]) -> No
         )
 
 
-def other_servos(servo: ServoModel, recordings: Sequence[Recording]) -> list[str]:
-    """Return one line about recordings of other servos, and one about those under other control laws.
+def other_servos(servo: ServoModel, recordings: Sequence[Recording]) -> list[OtherServo]:
+    """Return a finding about recordings of other servos, and one about those under other control laws.
 
-    Comparisons show these lines as warnings, because a user may compare different servos on purpose.
+    Comparisons log them as warnings, because a user may compare different servos on purpose.
     """
-    lines = []
     others = sorted({recording.servo for recording in recordings} - {servo.name})
-    if others:
-        lines.append(f"servo model '{servo.name}' is compared with recordings of {_quoted(others)}")
     laws = sorted({_law(servo, recording) for recording in recordings} - {servo.firmware.name})
-    if laws:
-        lines.append(
-            f"servo model '{servo.name}' with firmware {servo.firmware.name} is compared with recordings "
-            f"under {', '.join(laws)}"
-        )
-    return lines
+    return [
+        OtherServo(kind=kind, servo=servo.name, firmware=servo.firmware.name, others=tuple(names))
+        for kind, names in (("other_servo", others), ("other_law", laws))
+        if names
+    ]
 
 
 def _law(servo: ServoModel, recording: Recording) -> str:
@@ -78,7 +75,3 @@ def _describe_others(wanted: str, recordings: Sequence[Recording], name: Callabl
     named = "; ".join(f"{other!r}: {logs[0]}" for other, logs in others.items())
     count = sum(map(len, others.values()))
     return f"{count} of {len(recordings)} logs ({named}) are" if others else ""
-
-
-def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names)

@@ -19,6 +19,8 @@ from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import ServoModel
+from bam_core.text.data_findings import GravityOffZero, OffGoals, OffHoldingPosition
+from bam_core.text.finding import log_findings
 
 log = logging.getLogger(__name__)
 
@@ -179,7 +181,7 @@ def _require_near_goals(recording: Recording) -> bool:
     advice = "correct the encoder's zero, or a lost turn of 2π, or leave the log out"
     if abs(gap) > _FAR_APART:
         raise BadData("position", where, expected="to meet them now and then", advice=advice)
-    log.warning("%s: position: %s (expected to meet them now and then); %s", recording.source, where, advice)
+    log_findings(log, [OffGoals(source=recording.source, gap=float(gap))])
     return False
 
 
@@ -188,12 +190,7 @@ def _require_plumb(servo: ServoModel, recording: Recording) -> None:
     if found is None:
         return
     if found.off_goal is not None and abs(found.off_goal) > _OFF_GOAL:
-        log.warning(
-            "%s: position: is off by %+.2f rad from where its goals hold the arm (expected 0); subtract that "
-            "from position, or leave the log out",
-            recording.source,
-            found.off_goal,
-        )
+        log_findings(log, [OffHoldingPosition(source=recording.source, offset=found.off_goal)])
         return
     where = f"gravity pulls the arm towards {found.angle:.2f} rad"
     if abs(found.angle) > 0.5 * math.pi and found.standard_error < _DECIDED:
@@ -206,15 +203,8 @@ def _require_plumb(servo: ServoModel, recording: Recording) -> None:
         )
     if found.both_ways and abs(found.angle) > max(_PLUMB, _SURE * found.standard_error):
         offset = EFFECTS["zero_offset"]
-        log.warning(
-            "%s: position: %s (expected 0, and a fit looks for %s from %g to %g rad only); hang it straight "
-            "down at 0, or subtract the difference from position and goal_position",
-            recording.source,
-            where,
-            offset.name,
-            offset.low,
-            offset.high,
-        )
+        finding = GravityOffZero(source=recording.source, angle=found.angle, low=offset.low, high=offset.high)
+        log_findings(log, [finding])
 
 
 def _require_driven(recording: Recording) -> None:

@@ -25,7 +25,9 @@ from bam_core.report.loading import load_results
 from bam_core.report.page import render
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import load_servo
+from bam_core.text.data_findings import DutyMismatch
 from bam_core.text.verdict_words import headline
+from test.core.finding_cases import logged
 from test.core.identification_cases import xl330_logs
 
 pytestmark = pytest.mark.usefixtures("no_plots")
@@ -293,9 +295,12 @@ def test_a_log_with_another_gain_than_it_states_is_named_before_the_search(
     (tmp_path / odd.name).write_text(json.dumps(stated))
     options = ["--models", "m1", "--test", "kp=200", "--output", tmp_path / "out"]
     assert run(*brief(tmp_path), *options) == 0
-    told = [record.message for record in caplog.records]
-    assert any(line.startswith("kp100_up_and_down: the duty that was recorded is 0.06") for line in told)
-    assert "one test log: it cannot tell how far other logs are from it; keep more for the test" in told
+    findings = {finding.kind: finding for finding in logged(caplog)}
+    mismatch = findings["duty_mismatch"]
+    assert isinstance(mismatch, DutyMismatch)
+    assert mismatch.logs == ("kp100_up_and_down",)
+    assert mismatch.ratios == pytest.approx((100 / 1600,), rel=0.1)
+    assert "one_test_log" in findings
 
 
 def damaged(log: dict[str, Any], change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 from bam_core.cli import main
 from bam_core.gears import Asymmetry
 from bam_core.servo.model import load_servo
+from test.core.finding_cases import logged
 from test.core.identification_cases import xl330_logs
 
 
@@ -40,7 +41,10 @@ def test_recordings_are_replayed_and_compared(tmp_path: Path, capsys: pytest.Cap
 def test_recordings_of_another_servo_are_compared_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     log = str(xl330_logs() / "kp200_up_and_down.json")
     assert main(["simulate", "--servo", "mx106", "--recording", log]) == 0
-    assert "servo model 'mx106' is compared with recordings of 'xl330'" in caplog.text
+    assert [(finding.kind, finding.others) for finding in logged(caplog)] == [
+        ("other_servo", ("xl330",)),
+        ("other_law", ("xl330",)),
+    ]
 
 
 @pytest.mark.parametrize(

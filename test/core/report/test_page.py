@@ -60,7 +60,7 @@ class Outline(HTMLParser):
             self.text += " ".join(data.split()) + " "
 
 
-FAILURE = [{"kind": FAILED, "evidence": "the search has failed: no better", "suggestion": "give more"}]
+FAILURE = [{"kind": FAILED, "sentence": "No better: more trials."}]
 ODD = {"a": 0.01, "b": 0.01, "c": 0.01, "odd": 0.2}
 
 
@@ -315,7 +315,7 @@ def test_a_hundred_logs_stay_below_two_megabytes(complete_results: Path) -> None
         ({"ended_early": True, "spent": False}, "ended with trials left, but its descents do not agree"),
         ({"test_mae": 0.004}, "2.5 times better than training logs"),
         ({"per_log": ODD}, "odd: followed 20 times worse than the median log; watch it"),
-        ({"floor": {}, "misfit": FAILURE}, "The search has failed: no better; give more."),
+        ({"floor": {}, "misfit": FAILURE}, "No better: more trials."),
         ({"at_bound": ["viscous"]}, "Stopped by the end of the search range: viscous"),
         ({"train_mae": 0.001}, "10.0 times worse than training logs"),
     ],

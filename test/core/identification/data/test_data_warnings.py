@@ -21,6 +21,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.synthetic import synthesize
+from bam_core.text.data_findings import DutyMismatch, NoTemperature, NoVoltage
 from test.core.refusals import refused
 
 SERVO = load_servo("xl330_bam")
@@ -49,19 +50,21 @@ def test_sound_logs_give_no_warning(log: Recording) -> None:
 
 
 def test_a_supply_that_nobody_measured_is_told(log: Recording) -> None:
-    (line,) = missing_channels([log, without(log, "voltage", "blind")], [])
-    assert line == f"blind: no supply voltage was measured; {log.supply_voltage:g} V is taken"
-    (line,) = missing_channels([without(log, "voltage", name) for name in "abcde"], [])
-    assert line.startswith("all logs: no supply voltage")
-    (line,) = missing_channels([log, *(without(log, "voltage", name) for name in "abcde")], [])
-    assert line.startswith("a, b, c and 2 more: no supply voltage")
+    supplies = (log.supply_voltage,)
+    (finding,) = missing_channels([log, without(log, "voltage", "blind")], [])
+    assert finding == NoVoltage(logs=("blind",), supplies=supplies)
+    (finding,) = missing_channels([without(log, "voltage", name) for name in "abcde"], [])
+    assert finding == NoVoltage(logs=tuple("abcde"), is_all=True, supplies=supplies)
+    (finding,) = missing_channels([log, *(without(log, "voltage", name) for name in "abcde")], [])
+    assert finding == NoVoltage(logs=tuple("abcde"), supplies=supplies)
 
 
 def test_a_temperature_matters_to_the_effects_that_go_by_it(log: Recording) -> None:
     logs = [log, without(log, "temperature", "cold")]
     assert missing_channels(logs, ["zero_offset"]) == []
-    (line,) = missing_channels(logs, ["winding_heating"])
-    assert line.startswith("cold: no temperature was measured; 25 °C is taken (winding_heating")
+    assert missing_channels(logs, ["winding_heating"]) == [
+        NoTemperature(logs=("cold",), assumed=25.0, effects=("winding_heating",))
+    ]
     require_temperature(logs, ["friction_temperature"])
     require_temperature(logs[1:], ["winding_heating"])
     with refused(BadData, thing="effect friction_temperature"):
@@ -70,10 +73,10 @@ def test_a_temperature_matters_to_the_effects_that_go_by_it(log: Recording) -> N
 
 @pytest.mark.parametrize("wrong", [25.0, 400.0, 1000.0])
 def test_a_gain_that_was_not_the_one_that_ran_is_told(log: Recording, wrong: float) -> None:
-    (line,) = gain_warnings(SERVO, [log, dataclasses.replace(log, name="odd", kp=wrong)])
-    assert line.startswith(
-        f"odd: the duty that was recorded is {200.0 / wrong:.2g} times what kp (such as {wrong:g})"
-    )
+    (finding,) = gain_warnings(SERVO, [log, dataclasses.replace(log, name="odd", kp=wrong)])
+    assert isinstance(finding, DutyMismatch)
+    assert (finding.logs, finding.kp) == (("odd",), wrong)
+    assert finding.ratios == pytest.approx((200.0 / wrong,), rel=0.05)
 
 
 def test_duties_that_follow_another_law_or_are_unknown_are_not_judged(log: Recording) -> None:
@@ -84,15 +87,11 @@ def test_duties_that_follow_another_law_or_are_unknown_are_not_judged(log: Recor
 
 def test_what_few_logs_cannot_tell_is_said() -> None:
     def told(*counts: int) -> list[str]:
-        return [line.split(":")[0] for line in scarcity(*counts)]
+        return [finding.kind for finding in scarcity(*counts)]
 
     assert told(8, 2, 3) == []
-    assert told(1, 1, 0) == [
-        "one training log",
-        "too few training logs to leave some out for selection",
-        "one test log",
-    ]
-    assert told(8, 0, 3) == ["no test set"]
+    assert told(1, 1, 0) == ["one_training_log", "no_selection", "one_test_log"]
+    assert told(8, 0, 3) == ["no_test"]
 
 
 def test_recordings_of_a_sound_bench_give_no_warning(xl330: Path) -> None:

@@ -33,16 +33,16 @@ def test_recordings_of_the_servo_pass_without_a_word() -> None:
 def test_another_servo_is_refused_by_a_fit_and_told_by_a_comparison() -> None:
     with refused(Conflict, thing="servo mx106"):
         require_same_servo(MX106, [recording()])
-    (line,) = other_servos(MX106, [recording()])
-    assert line == "servo model 'mx106' is compared with recordings of 'xl330'"
+    finding = other_servos(MX106, [recording()])[0]
+    assert (finding.kind, finding.servo, finding.others) == ("other_servo", "mx106", ("xl330",))
 
 
 def test_another_control_law_of_the_same_servo_is_told_as_well() -> None:
     other = recording(firmware="mx106")
     with refused(Conflict, thing="servo xl330"):
         require_same_servo(XL330, [recording(), other])
-    (line,) = other_servos(XL330, [recording(), other])
-    assert line.endswith("under mx106")
+    (finding,) = other_servos(XL330, [recording(), other])
+    assert (finding.kind, finding.others) == ("other_law", ("mx106",))
 
 
 def test_a_servo_file_may_describe_the_law_of_the_recordings_under_a_name_of_its_own() -> None:

@@ -16,6 +16,8 @@ from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.text.data_findings import GravityOffZero, OffGoals
+from test.core.finding_cases import logged
 from test.core.identification_cases import BENCH, mx106, record
 from test.core.refusals import refused
 
@@ -101,11 +103,11 @@ def test_a_zero_beyond_what_a_fit_looks_for_is_told(degrees: float, caplog: pyte
     require_informative(SERVO, [run, turned(run, 0.05)])
     assert caplog.text == ""
     require_informative(SERVO, [turned(run, np.deg2rad(degrees))])
-    (line,) = caplog.messages
-    start, pulled = f"{run.source}: position: gravity pulls the arm towards ", line.split(" rad ")[0]
-    assert line.startswith(start)
-    assert float(pulled.removeprefix(start)) == pytest.approx(np.deg2rad(degrees), abs=0.05)
-    assert "a fit looks for zero_offset from -0.1 to 0.1 rad only); hang it straight down at 0" in line
+    (finding,) = logged(caplog)
+    assert isinstance(finding, GravityOffZero)
+    assert finding.source == run.source
+    assert finding.angle == pytest.approx(np.deg2rad(degrees), abs=0.05)
+    assert (finding.low, finding.high) == (-0.1, 0.1)
 
 
 def test_goal_and_position_that_are_swapped_are_refused(run: Recording) -> None:
@@ -171,5 +173,6 @@ def test_positions_on_one_side_of_their_goals_are_told(
     require_informative(SERVO, [run])
     assert not caplog.text
     require_informative(SERVO, [replace(run, position=run.position - low + 0.3)])
-    assert "rad or more above its goals while torque is on" in caplog.text
-    assert "gravity" not in caplog.text
+    (finding,) = logged(caplog)
+    assert isinstance(finding, OffGoals)
+    assert 0.25 < finding.gap < 0.5
