@@ -44,7 +44,7 @@ def effects_table(result: Identification) -> str:
             f"without {ablation.name}",
             _mrad(ablation.selection_mae_without),
             _mrad(ablation.train_mae_without),
-            ablation.reason,
+            ablation.finding.sentence,
         )
         for ablation in result.effects
     ]

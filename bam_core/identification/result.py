@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bam_core.identification.choice.choice import Choice, choose
@@ -17,6 +17,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import usual_restart
 from bam_core.simulation.short_horizon import LONGER, SHORT
+from bam_core.text.choice_findings import ChoiceReason
 from bam_core.text.error_words import FEWEST_LOGS, restart_words
 
 EFFECT_ABLATION = "effect ablation"
@@ -79,11 +80,14 @@ class Identification:
         return self.choice.name
 
     @property
+    def choice_reason(self) -> ChoiceReason:
+        """Why that one."""
+        return replace(self.choice.reason, not_done=self.not_done)
+
+    @property
     def reason(self) -> str:
         """Why that one, in words."""
-        left_out = f"; interrupted, not done: {', '.join(self.not_done)}" if self.not_done else ""
-        by_training = "" if self.folds else " (of training: there are too few logs for selection)"
-        return self.choice.reason + by_training + left_out
+        return self.choice_reason.sentence
 
     @property
     def seed_result(self) -> SeedResult:
@@ -185,6 +189,7 @@ class Identification:
             "not_done": list(self.not_done),
             "chosen": self.chosen,
             "reason": self.reason,
+            "choice_reason": self.choice_reason.summary(),
             "verdict": self.verdict.summary(),
             "choice": [
                 {
@@ -192,7 +197,9 @@ class Identification:
                     "selection_mae": verdict.contender.error,
                     "standard_error": verdict.contender.standard_error,
                     "free_parameters": verdict.contender.free_parameters,
-                    "verdict": verdict.words,
+                    "verdict": verdict.finding.sentence,
+                    "kind": verdict.finding.kind,
+                    "sentence": verdict.finding.sentence,
                 }
                 for verdict in self.choice.verdicts
             ],

@@ -174,6 +174,7 @@ def _estimate(entry: EstimateEntry) -> Estimate:
         identifiable=entry.identifiable,
         trades_with=entry.trades_with,
         remark=entry.remark,
+        remark_kind="" if entry.finding is None else entry.finding.kind,
     )
 
 

@@ -143,7 +143,7 @@ def _row(name: str, value: float, estimate: Estimate | None, at_bound: bool, sca
         at_bound=at_bound,
         identifiable=estimate is None or estimate.identifiable,
         known_small=estimate is not None and _is_known_small(value, estimate),
-        trades_with=estimate.trades_with if estimate and "trades with" not in estimate.remark else (),
+        trades_with=estimate.trades_with if estimate and estimate.remark_kind != "trades" else (),
         remark=_in_words(estimate.remark) if estimate else "",
     )
 

@@ -28,6 +28,7 @@ class Estimate:
         identifiable: the data determine it.
         trades_with: parameters that can make up for it.
         remark: why it is not identifiable and what would help, or nothing.
+        remark_kind: of `uncertainty_findings.ParameterRemark`; empty where there is none.
     """
 
     low: float
@@ -35,6 +36,7 @@ class Estimate:
     identifiable: bool
     trades_with: tuple[str, ...]
     remark: str
+    remark_kind: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

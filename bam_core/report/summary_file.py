@@ -31,6 +31,16 @@ _NAN_INTERVAL = (math.nan, math.nan)
 
 
 @dataclass(frozen=True, kw_only=True)
+class FindingEntry:
+    """One cause of the misfit, or what is particular about a parameter."""
+
+    kind: str = ""
+    evidence: str = ""
+    suggestion: str = ""
+    sentence: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class EstimateEntry:
     """See `results.Estimate`."""
 
@@ -38,6 +48,7 @@ class EstimateEntry:
     identifiable: bool = False
     trades_with: tuple[str, ...] = ()
     remark: str = ""
+    finding: FindingEntry | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,16 +81,6 @@ class FloorEntry:
 
     value: float = math.nan
     words: str = ""
-    sentence: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FindingEntry:
-    """One cause of the misfit."""
-
-    kind: str = ""
-    evidence: str = ""
-    suggestion: str = ""
     sentence: str = ""
 
 

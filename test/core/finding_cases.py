@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bam_core.text.choice_findings import AblationVerdict, ChoiceReason, ModelVerdict
 from bam_core.text.data_findings import (
     FEW,
     DutyMismatch,
@@ -29,6 +31,7 @@ from bam_core.text.misfit_findings import (
     SearchFailed,
     UnexplainedMisfit,
 )
+from bam_core.text.uncertainty_findings import ParameterRemark, RunAdvice
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[Finding]:
@@ -68,6 +71,46 @@ def unexplained(nearest: str = "torque_ripple", **changes: object) -> Unexplaine
     )
 
 
+MODEL_VERDICTS = ("only", "chosen", "more_complex", "worse_trained", "worse")
+ABLATIONS = ("needed", "dropped", "within_chance", "requested", "needed_in_training", "needed_together")
+
+
+def model_verdict(kind: str, *, is_best: bool = False, is_statistical: bool = True) -> ModelVerdict:
+    """What became of m1, where m6 is the best."""
+    return ModelVerdict(
+        kind=kind,
+        chosen="m4",
+        best="m6",
+        is_best=is_best,
+        compared="selection",
+        error=0.00208,
+        best_error=0.00098,
+        excess=0.0011,
+        tolerance=0.0003,
+        is_statistical=is_statistical,
+        training_error=0.0011,
+        chosen_training_error=0.001,
+    )
+
+
+def choice_reason(kind: str, **changes: Any) -> ChoiceReason:
+    """Why m4 was taken, where m6 is the best."""
+    fields = {"chosen": "m4", "error": 0.001, "best": "m6", "best_error": 0.00098, "compared": "selection"}
+    return ChoiceReason(**{"kind": kind, **fields, "training_error": 0.0008, "margin": 0.02, **changes})
+
+
+OTHERS = ("torque_constant", "resistance", "viscous")
+REMARKS = (
+    "trades",
+    "related",
+    "disagreement",
+    "insensitive",
+    "missing_physics",
+    "outside_interval",
+    "late_stamps",
+)
+RECORD = RunAdvice(kind="record", run="lift_and_drop with 1 kg at 0.15 m, kp 8", factor=4.0)
+
 EXAMPLES: tuple[Finding, ...] = (
     *(missing(kind) for kind in CAUSES),
     *(missing(kind, effects=("arm_compliance", "arm_backlash")) for kind in CAUSES),
@@ -77,6 +120,13 @@ EXAMPLES: tuple[Finding, ...] = (
     *(unexplained(kind) for kind in CAUSES),
     unexplained(obstacle="by_chance", is_noise_bounded=True),
     unexplained(obstacle="inconsistent", is_noise_bounded=True),
+    *(model_verdict(kind, is_best=is_best) for kind in MODEL_VERDICTS for is_best in (False, True)),
+    *(choice_reason(kind) for kind in ("only", "clearly_best", "simplest")),
+    choice_reason("simplest", training_error=None, compared="training", not_done=("m5", "m6")),
+    *(AblationVerdict(kind=kind, compared="selection", chance=0.001) for kind in ABLATIONS),
+    *(RunAdvice(kind=kind) for kind in ("no_run", "pendulum")),
+    RECORD,
+    *(ParameterRemark(kind=kind, parameters=OTHERS, advice=RECORD, is_late_stamped=True) for kind in REMARKS),
     NoVoltage(logs=("a",), supplies=(7.4,)),
     NoVoltage(logs=tuple("abcde"), is_all=True, supplies=(12.0, 14.8)),
     NoTemperature(logs=tuple("abcde"), assumed=25.0, effects=("winding_heating", "friction_temperature")),

@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
+from bam_core.text.choice_findings import ChoiceReason, ModelVerdict
+
 SAME = 0.02
 """Relative difference of errors in selection below which two models are the same, however sure it is."""
 
@@ -56,12 +58,12 @@ class Verdict:
     Attributes:
         contender: who.
         is_good: it is as good as the best one.
-        words: why it was chosen, or why not.
+        finding: why it was chosen, or why not.
     """
 
     contender: Contender
     is_good: bool
-    words: str
+    finding: ModelVerdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,12 +72,12 @@ class Choice:
 
     Attributes:
         name: of the model to use.
-        reason: in words.
+        reason: why that one.
         verdicts: one per contender, in their order.
     """
 
     name: str
-    reason: str
+    reason: ChoiceReason
     verdicts: tuple[Verdict, ...]
 
 
@@ -93,20 +95,31 @@ def choose(contenders: Sequence[Contender]) -> Choice:
         contenders: one at least, judged by the same logs.
     """
     best = min(contenders, key=lambda each: each.error)
-    if len(contenders) == 1:
-        reason = f"{best.name} is the only model that was fitted (selection error {_mrad(best.error)})"
-        verdict = Verdict(contender=best, is_good=True, words="the only one")
-        return Choice(name=best.name, reason=reason, verdicts=(verdict,))
     excesses = [_excess(each, best) for each in contenders]
     good = [each for each, (mean, error) in zip(contenders, excesses, strict=True) if mean <= error]
     limit = (1.0 + SAME) * min(_training_error(each) for each in good)
     closest = [each for each in good if _training_error(each) <= limit]
     chosen = min(closest, key=lambda each: (each.free_parameters, each.error))
     verdicts = tuple(
-        Verdict(contender=each, is_good=mean <= error, words=_words(each, chosen, best, mean, error))
-        for each, (mean, error) in zip(contenders, excesses, strict=True)
+        Verdict(
+            contender=contender,
+            is_good=mean <= error,
+            finding=_finding(contender, chosen, best, mean, error, alone=len(contenders) == 1),
+        )
+        for contender, (mean, error) in zip(contenders, excesses, strict=True)
     )
-    return Choice(name=chosen.name, reason=_reason(chosen, best, alone=len(good) == 1), verdicts=verdicts)
+    kind = "only" if len(contenders) == 1 else "clearly_best" if len(good) == 1 else "simplest"
+    reason = ChoiceReason(
+        kind=kind,
+        chosen=chosen.name,
+        error=chosen.error,
+        best=best.name,
+        best_error=best.error,
+        compared=_compared(chosen),
+        training_error=chosen.training_error,
+        margin=SAME,
+    )
+    return Choice(name=chosen.name, reason=reason, verdicts=verdicts)
 
 
 def excess(errors: Mapping[str, float], best: Mapping[str, float]) -> tuple[float, float]:
@@ -131,37 +144,35 @@ def _excess(contender: Contender, best: Contender) -> tuple[float, float]:
     return mean, max(error, SAME * best.error)
 
 
-def _reason(chosen: Contender, best: Contender, *, alone: bool) -> str:
-    lowest = f"{best.name} has the lowest selection error ({_mrad(best.error)})"
+def _compared(contender: Contender) -> str:
+    """Return which errors are compared."""
+    return "training" if contender.training_error is None else "selection"
+
+
+def _finding(
+    contender: Contender, chosen: Contender, best: Contender, mean: float, error: float, *, alone: bool
+) -> ModelVerdict:
     if alone:
-        return f"{lowest}, and no other model comes within one standard error of it"
-    which = "it" if chosen is best else f"{chosen.name} ({_mrad(chosen.error)})"
-    simplest = f"{lowest}; of the models within one standard error of it, log by log, {which} is the simplest"
-    if chosen.training_error is None:
-        return simplest
-    return (
-        f"{simplest} whose training error ({_mrad(chosen.training_error)}) is within {SAME:.0%} of the lowest"
+        kind = "only"
+    elif mean > error:
+        kind = "worse"
+    elif contender is chosen:
+        kind = "chosen"
+    elif contender.free_parameters >= chosen.free_parameters:
+        kind = "more_complex"
+    else:
+        kind = "worse_trained"
+    return ModelVerdict(
+        kind=kind,
+        chosen=chosen.name,
+        best=best.name,
+        is_best=contender is best,
+        compared=_compared(contender),
+        error=contender.error,
+        best_error=best.error,
+        excess=mean,
+        tolerance=error,
+        is_statistical=len(best.errors) > 1,
+        training_error=_training_error(contender),
+        chosen_training_error=_training_error(chosen),
     )
-
-
-def _words(each: Contender, chosen: Contender, best: Contender, mean: float, error: float) -> str:
-    which = "training" if each.training_error is None else "selection"
-    apart = f"in {which} {_mrad(mean)} worse than {best.name} ({_pair(each.error, best.error)})"
-    if mean <= error:
-        good = f"the lowest {which} error" if each is best else f"as good: {apart}, within {_mrad(error)}"
-        if each is chosen:
-            return f"chosen: {good}"
-        if each.free_parameters >= chosen.free_parameters:
-            return f"{good}, but {chosen.name} is simpler"
-        trained = _pair(_training_error(each), _training_error(chosen))
-        return f"{good}, but its training error is higher ({trained})"
-    chance = "chance" if len(best.errors) > 1 else "what does not count"  # of which one log knows nothing
-    return f"{apart}, more than {chance} ({_mrad(error)})"
-
-
-def _pair(error: float, other: float) -> str:
-    return f"{1e3 * error:.2f}, not {1e3 * other:.2f}"
-
-
-def _mrad(value: float) -> str:
-    return f"{1e3 * value:.2f} mrad"

@@ -127,23 +127,22 @@ def _ablation(
         selection_mae_without=without.contender.error,
         chance=chance,
         kept=name in used.effects,
-        reason="",
+        kind="",
+        compared="selection" if reference.selection else "training",
     )
-    where = "selection" if reference.selection else "training"
-    return replace(ablation, reason=_reason(ablation, where, droppable))
+    return replace(ablation, kind=_kind(ablation, droppable=droppable))
 
 
-def _reason(ablation: EffectAblation, where: str, droppable: bool) -> str:
-    """Say why an effect is kept or not; `where` is the set of logs that `selection_mae` is of."""
+def _kind(ablation: EffectAblation, *, droppable: bool) -> str:
+    """Return why an effect is kept or not, see `AblationVerdict`."""
     if ablation.is_needed:
-        return f"needed: the error in {where} grows without it"
+        return "needed"
     if not ablation.kept:
-        return f"dropped: the error in {where} does not grow without it"
+        return "dropped"
     if ablation.selection_mae_without > (1.0 + SAME) * ablation.selection_mae:
-        chance = f"{1e3 * ablation.chance:.1f} mrad"
-        return f"kept: the error in {where} grows without it, but within its standard error ({chance})"
+        return "within_chance"
     if not droppable:
-        return f"kept: asked for, or the servo's own; the error in {where} does not grow without it"
+        return "requested"
     if ablation.train_mae_without > (1.0 + MISSED) * ablation.train_mae:
-        return "kept: the error in training grows without it, that in selection does not"
-    return "kept: not needed alone, but the error grows without all such effects"
+        return "needed_in_training"
+    return "needed_together"

@@ -16,6 +16,7 @@ from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.uncertainty import Uncertainty
 from bam_core.servo.effects import EFFECTS, BenchEffects
 from bam_core.servo.model import ServoModel, fitted_parameters
+from bam_core.text.choice_findings import AblationVerdict
 from bam_core.text.misfit_findings import FAILED
 
 MATTERS = 0.02
@@ -142,7 +143,8 @@ class EffectAblation:
         selection_mae_without: likewise.
         chance: standard error of the difference of these two, log by log, rad; 0 for a single log.
         kept: it stayed in the model.
-        reason: in words.
+        kind: why, see `AblationVerdict`.
+        compared: set of logs that `selection_mae` is of: "selection" or "training".
     """
 
     name: str
@@ -153,13 +155,19 @@ class EffectAblation:
     selection_mae_without: float
     chance: float
     kept: bool
-    reason: str
+    kind: str
+    compared: str
 
     @property
     def is_needed(self) -> bool:
         """Held-out logs are followed worse without it, by more than does not count between models either."""
         worse = self.selection_mae_without - self.selection_mae
         return worse > max(SAME * self.selection_mae, self.chance)
+
+    @property
+    def finding(self) -> AblationVerdict:
+        """Why it is kept or not."""
+        return AblationVerdict(kind=self.kind, compared=self.compared, chance=self.chance)
 
     def summary(self) -> dict[str, Any]:
         """Return its entry in ``summary.json``."""
@@ -173,5 +181,7 @@ class EffectAblation:
             "selection_mae_without": self.selection_mae_without,
             "chance": self.chance,
             "kept": self.kept,
-            "reason": self.reason,
+            "reason": self.finding.sentence,
+            "kind": self.kind,
+            "sentence": self.finding.sentence,
         }

@@ -12,12 +12,8 @@ from bam_core.identification.uncertainty.design import Knowledge, Prospect, best
 from bam_core.identification.uncertainty.uncertainty import Advise, UncertaintyTerms
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
+from bam_core.text.uncertainty_findings import RunAdvice
 
-_MANIFOLD = 10.0  # beyond that, what is foretold depends on what is negligible by now
-_ON_A_PENDULUM = (
-    "record runs on a pendulum, some with torque off: in open loop nothing but inertia loads the servo, and "
-    "back-EMF and viscous friction are one"
-)
 _HELPS = 0.8  # of the standard error: what a run must at least bring it down to
 
 
@@ -30,22 +26,21 @@ def advisor(servo: ServoModel, recordings: Sequence[Recording], space: SearchSpa
         space: free parameters.
     """
 
-    def advise(terms: UncertaintyTerms, unidentifiable: Sequence[int]) -> list[str]:
+    def advise(terms: UncertaintyTerms, unidentifiable: Sequence[int]) -> list[RunAdvice | None]:
         if any(recording.open_loop for recording in recordings):
-            return [_ON_A_PENDULUM] * len(unidentifiable)
+            return [RunAdvice(kind="pendulum")] * len(unidentifiable)
         knowledge = Knowledge.from_terms(terms)
         found, _ = prospects(servo, choice_near(servo, recordings).runs(), space, knowledge)
         if not found:
-            return [""] * len(unidentifiable)
-        return [_clause(i, found, knowledge) for i in unidentifiable]
+            return [None] * len(unidentifiable)
+        return [_advice(i, found, knowledge) for i in unidentifiable]
 
     return advise
 
 
-def _clause(index: int, found: Sequence[Prospect], knowledge: Knowledge) -> str:
+def _advice(index: int, found: Sequence[Prospect], knowledge: Knowledge) -> RunAdvice:
     now = math.sqrt(knowledge.covariance[index, index])
     run, then = best_for(index, found, knowledge)
     if then > _HELPS * now:
-        return "no single run near these set-ups would help much"
-    factor = f"by a factor of {now / then:.1f}" if now < _MANIFOLD * then else "more than tenfold"
-    return f"record {run.label}, which brings its standard error down {factor}"
+        return RunAdvice(kind="no_run")
+    return RunAdvice(kind="record", run=run.label, factor=now / then)

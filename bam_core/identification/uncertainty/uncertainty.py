@@ -39,6 +39,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.text.uncertainty_findings import ParameterRemark, RunAdvice
 
 LEVEL = 0.95
 """Confidence level of the intervals."""
@@ -59,10 +60,7 @@ _REACH = float(ndtri(0.5 + LEVEL / 2.0))
 _UNKNOWN = 0.5  # standard error, in shares of the search range, from which the data say nothing
 _RELATED = 0.5  # correlation from which two parameters are worth naming together
 _CLEAR = 0.2  # of the standard error: what independent samples would leave of it where they are not
-_LACKING = "most of its interval comes from physics that the model lacks"
-_LATE_STAMPS = "below zero stands for commands that are stamped late, or positions that are stamped early"
 _MOSTLY = 0.5  # of the variance
-_ASTRAY = "finer steps of the simulation, or a longer search, would lead into the interval"
 _FINER = 4  # steps of the finer simulation per step of the one that was fitted
 
 
@@ -80,8 +78,8 @@ class ParameterEstimate:
         identifiable: these recordings tell the parameter: the interval's half width is below VAGUE of the
             value, or below NEGLIGIBLE or PLACED of the search range.
         trades_with: parameters whose estimates go up or down with this one's: |correlation| above TRADING.
-        remark: empty, or one sentence: why it is not identifiable, and which recording would help; that the
-            value itself is outside the interval; what a delay below zero means.
+        finding: why it is not identifiable, and which recording would help; that the value itself is outside
+            the interval; what a delay below zero means. None where there is nothing to report.
     """
 
     name: str
@@ -91,7 +89,12 @@ class ParameterEstimate:
     high: float
     identifiable: bool
     trades_with: tuple[str, ...] = ()
-    remark: str = ""
+    finding: ParameterRemark | None = None
+
+    @property
+    def remark(self) -> str:
+        """The finding in words; empty where there is none."""
+        return "" if self.finding is None else self.finding.sentence
 
     @property
     def is_known_small(self) -> bool:
@@ -135,6 +138,7 @@ class Uncertainty:
                     "identifiable": each.identifiable,
                     "trades_with": list(each.trades_with),
                     "remark": each.remark,
+                    "finding": None if each.finding is None else each.finding.summary(),
                 }
                 for each in self.estimates
             },
@@ -204,7 +208,7 @@ class UncertaintyTerms:
         return np.asarray(self.covariance + self.bench + self.lacking)
 
 
-Advise = Callable[[UncertaintyTerms, Sequence[int]], Sequence[str]]
+Advise = Callable[[UncertaintyTerms, Sequence[int]], Sequence[RunAdvice | None]]
 """From uncertainty terms and indices of unidentifiable parameters to a clause each: which recording helps."""
 
 
@@ -316,23 +320,29 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
         for i in range(space.dimension)
     ]
     estimates = [
-        each if each.low <= each.value <= each.high else replace(each, remark=_ASTRAY) for each in estimates
+        each
+        if each.low <= each.value <= each.high
+        else replace(each, finding=ParameterRemark(kind="outside_interval"))
+        for each in estimates
     ]
     for i, each in enumerate(estimates):
         if by_model[i] > _MOSTLY * total[i, i]:
-            estimates[i] = replace(each, remark=_LACKING)
+            estimates[i] = replace(each, finding=ParameterRemark(kind="missing_physics"))
     unidentifiable = [i for i, each in enumerate(estimates) if not each.identifiable]
-    cures = (
-        advise(terms, unidentifiable) if advise is not None and unidentifiable else [""] * len(unidentifiable)
+    cures: Sequence[RunAdvice | None] = (
+        advise(terms, unidentifiable)
+        if advise is not None and unidentifiable
+        else [None] * len(unidentifiable)
     )
     for i, cure in zip(unidentifiable, cures, strict=True):
-        if estimates[i].remark != _LACKING:  # a further recording does not help then
+        finding = estimates[i].finding
+        if finding is None or finding.kind != "missing_physics":  # a further recording does not help then
             remark = _remark(i, estimates[i], terms, correlation[i], cure)
-            estimates[i] = replace(estimates[i], remark=remark)
+            estimates[i] = replace(estimates[i], finding=remark)
     for i, each in enumerate(estimates):
         if each.name == "command_delay" and each.low < 0.0:
-            remark = f"{each.remark}; {_LATE_STAMPS}" if each.remark else _LATE_STAMPS
-            estimates[i] = replace(each, remark=remark)
+            remark = each.finding or ParameterRemark(kind="late_stamps")
+            estimates[i] = replace(each, finding=replace(remark, is_late_stamped=True))
     return Uncertainty(
         estimates=tuple(estimates),
         correlation=np.clip(correlation, -1.0, 1.0),
@@ -404,18 +414,20 @@ def _is_identifiable(axis: Axis, value: float, half_width: float) -> bool:
 
 
 def _remark(
-    i: int, estimate: ParameterEstimate, terms: UncertaintyTerms, correlation: Array, cure: str
-) -> str:
-    """Say why a parameter is unidentifiable and what would help, in one sentence."""
+    i: int,
+    estimate: ParameterEstimate,
+    terms: UncertaintyTerms,
+    correlation: Array,
+    advice: RunAdvice | None,
+) -> ParameterRemark:
+    """Return why a parameter is unidentifiable and what would help."""
     names = [axis.name for axis in terms.optimum.space.axes]
     related = [j for j in np.argsort(-np.abs(correlation)) if j != i and abs(correlation[j]) > _RELATED][:2]
     alone = math.sqrt(terms.found.scatter / terms.found.total[i, i])
     if estimate.trades_with:
-        why = f"trades with {', '.join(estimate.trades_with)}: these recordings tell them only together"
-    elif related:
-        why = f"hardly to be told from {' and '.join(names[j] for j in related)} in these recordings"
-    elif alone < _CLEAR * math.sqrt(terms.covariance[i, i]):
-        why = "the recordings disagree about it by more than their noise: the model lacks something"
-    else:
-        why = "these recordings hardly depend on it"
-    return f"{why}; {cure}" if cure else why
+        return ParameterRemark(kind="trades", parameters=estimate.trades_with, advice=advice)
+    if related:
+        parameters = tuple(names[j] for j in related)
+        return ParameterRemark(kind="related", parameters=parameters, advice=advice)
+    disagree = alone < _CLEAR * math.sqrt(terms.covariance[i, i])
+    return ParameterRemark(kind="disagreement" if disagree else "insensitive", advice=advice)

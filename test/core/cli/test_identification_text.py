@@ -24,13 +24,14 @@ from bam_core.identification.search.space import search_space
 from bam_core.identification.uncertainty.uncertainty import ParameterEstimate, Uncertainty
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.text.uncertainty_findings import ParameterRemark
 from test.core.identification_cases import mx106, record
 
 
 def estimate(name: str, value: float, low: float, high: float, *, told: bool) -> ParameterEstimate:
-    remark = "" if told else "these recordings hardly depend on it"
+    remark = None if told else ParameterRemark(kind="insensitive")
     return ParameterEstimate(
-        name=name, value=value, standard_error=1.0, low=low, high=high, identifiable=told, remark=remark
+        name=name, value=value, standard_error=1.0, low=low, high=high, identifiable=told, finding=remark
     )
 
 
@@ -44,7 +45,8 @@ def effect(name: str, without: float) -> EffectAblation:
         selection_mae_without=without,
         chance=0.0,
         kept=True,
-        reason="",
+        kind="needed",
+        compared="selection",
     )
 
 

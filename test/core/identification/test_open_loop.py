@@ -24,6 +24,7 @@ from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS
+from bam_core.text.uncertainty_findings import RunAdvice
 from test.core.open_loop_cases import synthesize_open_loop
 from test.core.refusals import refused
 
@@ -84,7 +85,9 @@ def test_what_open_loop_does_not_tell_is_said_so() -> None:
     assert fit.uncertainty is not None
     estimates = {each.name: each for each in fit.uncertainty.estimates}
     assert not estimates["viscous"].identifiable
-    assert "pendulum" in estimates["viscous"].remark
+    finding = estimates["viscous"].finding
+    assert finding is not None
+    assert finding.advice == RunAdvice(kind="pendulum")
     assert estimates["coulomb"].low <= 0.09 <= estimates["coulomb"].high
     assert estimates["armature"].low <= 0.005 <= estimates["armature"].high
 

@@ -121,16 +121,15 @@ def test_a_remark_calls_parameters_what_the_table_calls_them(model: ModelResult)
 
 
 @pytest.mark.parametrize(
-    ("remark", "told"),
-    [("trades with coulomb: these tell them only together", ()), ("no run shows it", ("coulomb",))],
+    ("kind", "told"),
+    [("trades", ()), ("insensitive", ("coulomb",))],
 )
 def test_what_a_parameter_trades_with_is_told_once(
-    model: ModelResult, remark: str, told: tuple[str, ...]
+    model: ModelResult, kind: str, told: tuple[str, ...]
 ) -> None:
     found = with_estimates(model, {"viscous": (-30.0, 50.0)})
     assert found.uncertainty is not None
-    estimate = replace(found.uncertainty.estimates["viscous"], remark=remark, trades_with=("coulomb",))
+    estimate = replace(found.uncertainty.estimates["viscous"], remark_kind=kind, trades_with=("coulomb",))
     found = replace(found, uncertainty=replace(found.uncertainty, estimates={"viscous": estimate}))
     (row,) = (row for row in parameter_table(found).rows if row.name == "viscous")
     assert row.trades_with == told
-    assert row.remark == remark.replace("coulomb", "Coulomb")

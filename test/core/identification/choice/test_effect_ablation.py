@@ -97,7 +97,8 @@ def weight(worse: float, chance: float) -> EffectAblation:
         selection_mae_without=0.01 + worse,
         chance=chance,
         kept=True,
-        reason="",
+        kind="needed",
+        compared="selection",
     )
 
 
@@ -145,7 +146,7 @@ def test_an_effect_goes_that_neither_selection_nor_training_misses(
     used, (ablation,) = ablate_effects(fitter, full, told, droppable=("zero_offset",), trials=60)
     assert ablation.kept == kept == (used.effects == ("zero_offset",))
     if train > 1.05:
-        assert ablation.reason.startswith("kept: the error in training grows without it")
+        assert ablation.kind == "needed_in_training"
 
 
 def origin_of(split: Split) -> Origin:
@@ -196,7 +197,7 @@ def test_an_effect_that_is_not_there_is_dropped(name: str, plain: ServoModel) ->
     fit, (weight,) = corrected(plain, session(plain), [name])
     assert not weight.kept
     assert fit.servo.search.effects == ()
-    assert "dropped" in weight.reason
+    assert weight.kind == "dropped"
 
 
 @pytest.mark.parametrize(

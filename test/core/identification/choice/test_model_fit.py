@@ -69,6 +69,10 @@ def test_an_ablation_tells_its_numbers_with_and_without_the_effect() -> None:
         "selection_mae_without": 0.04,
         "chance": 0.005,
         "kept": True,
-        "reason": "needed",
+        "kind": "needed",
+        "compared": "selection",
     }
-    assert EffectAblation(**fields).summary() == {**fields, "unit": EFFECTS["arm_mass"].unit}
+    ablation = EffectAblation(**fields)
+    words = {"reason": ablation.finding.sentence, "sentence": ablation.finding.sentence}
+    del fields["compared"]
+    assert ablation.summary() == {**fields, **words, "unit": EFFECTS["arm_mass"].unit}

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which recording helps is said with its factor, or that none does."""
+"""Which recording helps has its factor, or there is none."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from bam_core.identification.uncertainty.advice import _clause
+from bam_core.identification.uncertainty.advice import _advice
 from bam_core.identification.uncertainty.candidate_runs import CandidateRun
 from bam_core.identification.uncertainty.design import Knowledge, Prospect
 from bam_core.recordings.trajectories import SCRIPTS
@@ -17,15 +17,16 @@ RUN = CandidateRun(script=SCRIPTS["lift_and_drop"], kp=8.0, bench=BENCH, supply_
 
 
 @pytest.mark.parametrize(
-    ("information", "words"),
+    ("information", "advice"),
     [
-        (15.0, f"record {RUN.label}, which brings its standard error down by a factor of 4.0"),
-        (0.7, f"record {RUN.label}, which brings its standard error down by a factor of 1.3"),
-        (0.5, "no single run near these set-ups would help much"),
-        (120.0, f"record {RUN.label}, which brings its standard error down more than tenfold"),
+        (15.0, ("record", RUN.label, 4.0)),
+        (0.7, ("record", RUN.label, 1.3)),
+        (0.5, ("no_run", "", 1.0)),
+        (120.0, ("record", RUN.label, 11.0)),
     ],
 )
-def test_a_run_is_advised_for_its_factor(information: float, words: str) -> None:
+def test_a_run_is_advised_for_its_factor(information: float, advice: tuple[str, str, float]) -> None:
     known = Knowledge(vector=np.zeros(len(PARAMETERS)), covariance=np.diag([9.0, 1.0]))
     found = [Prospect(run=RUN, information=np.diag([0.0, information]))]
-    assert _clause(1, found, known) == words
+    made = _advice(1, found, known)
+    assert (made.kind, made.run, made.factor) == (*advice[:2], pytest.approx(advice[2], rel=0.01))

@@ -32,6 +32,7 @@ from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
+from bam_core.text.uncertainty_findings import ParameterRemark, RunAdvice
 from studies.coverage import Case, repeat
 from test.core.identification_cases import BENCH, mx106, record, session
 from test.core.uncertainty_cases import fitted, space_for, toy
@@ -81,14 +82,16 @@ def test_what_trades_is_said_to_and_the_recording_that_would_help_does(
     assert not constant.identifiable
     assert {"resistance", "viscous"} <= set(constant.trades_with)
     assert {each.name for each in before.unidentifiable} >= {"torque_constant", "resistance", "viscous"}
-    assert "lift_and_drop" in constant.remark  # where the bridge opens, friction brakes alone
-    assert constant.remark.count("\n") == 0
+    assert constant.finding is not None
+    assert constant.finding.advice is not None
+    # Where the bridge opens, friction brakes alone.
+    assert constant.finding.advice.run.startswith("lift_and_drop")
     _, after = fitted(
         servo, [*logs, record(servo, "lift_and_drop", 32.0), record(servo, "lift_and_drop", 8.0)]
     )
     cured = told(after, "torque_constant")
     assert cured.identifiable
-    assert cured.remark == ""
+    assert cured.finding is None
     assert cured.standard_error < 0.2 * constant.standard_error
 
 
@@ -112,7 +115,7 @@ def test_what_is_told_is_not_flagged_and_lies_inside_its_interval() -> None:
     assert uncertainty.unidentifiable == ()
     for each in uncertainty.estimates:
         assert each.low <= each.value <= each.high
-        assert each.remark == ""
+        assert each.finding is None
         assert each.value == pytest.approx(servo.parameters[each.name], rel=0.1)
     assert np.allclose(np.diag(uncertainty.correlation), 1.0)
     assert np.allclose(uncertainty.correlation, uncertainty.correlation.T)
@@ -137,7 +140,7 @@ def test_a_law_that_is_not_at_work_is_not_told() -> None:
     _, uncertainty = fitted(free, session(truth))
     for name in ("stribeck_velocity", "stribeck_exponent"):
         assert not told(uncertainty, name).identifiable
-        assert told(uncertainty, name).remark
+        assert told(uncertainty, name).finding is not None
     assert told(uncertainty, "torque_constant").identifiable
 
 
@@ -152,7 +155,7 @@ def test_what_the_data_do_not_tell_has_no_standard_error() -> None:
     armature = told(uncertainty, "armature")
     assert math.isinf(armature.standard_error)
     assert (armature.low, armature.high) == (-1.0, 1.0)
-    assert armature.remark == "these recordings hardly depend on it"
+    assert armature.finding == ParameterRemark(kind="insensitive")
     kept = uncertainty.standard_errors()
     assert set(kept) == {"torque_constant", "resistance"}
     assert replace(mx106("m1"), uncertainty=kept).uncertainty == kept
@@ -174,9 +177,11 @@ def test_a_delay_below_zero_is_explained_and_what_cannot_be_negative_is_not() ->
     )
     delay, viscous = describe(terms, np.array([0.5, 0.01])).estimates
     assert delay.low < 0.0
-    assert delay.remark.count("stamped late") == 1
+    assert delay.finding is not None
+    assert delay.finding.is_late_stamped
     assert viscous.low == 0.0
-    assert "stamped" not in viscous.remark
+    assert viscous.finding is not None
+    assert not viscous.finding.is_late_stamped
 
 
 @pytest.mark.long
@@ -205,7 +210,7 @@ def test_intervals_are_about_where_finer_steps_and_the_rest_of_a_descent_would_l
         assert each.low == pytest.approx(straight.low - off)
         assert each.high == pytest.approx(straight.high - off)
         assert each.standard_error == pytest.approx(math.hypot(straight.standard_error, off))
-        assert bool(each.remark) == (not each.low <= each.value <= each.high)
+        assert (each.finding is None) == (each.low <= each.value <= each.high)
 
 
 def test_parameters_make_up_for_what_a_simulation_is_off_by_and_logs_agree_as_before() -> None:
@@ -323,20 +328,23 @@ def test_an_interval_is_students_for_scatter_and_normal_for_bench_and_model() ->
     assert found.headers == terms.headers
 
 
+CURES = [RunAdvice(kind="record", run="a run", factor=2.0), RunAdvice(kind="no_run")]
+
+
 def test_what_trades_and_what_the_model_lacks_is_in_the_remarks() -> None:
     apart = terms_of(np.array([[0.01, 0.0094], [0.0094, 0.01]]))
     one, two = describe(apart, np.array([0.5, 0.5])).estimates
     assert (one.trades_with, two.trades_with) == ((), ())
-    assert one.remark.startswith("hardly to be told from resistance")
+    assert one.finding == ParameterRemark(kind="related", parameters=("resistance",))
     together = terms_of(np.array([[0.01, -0.0096], [-0.0096, 0.01]]))
-    found = describe(together, np.array([0.5, 0.5]), lambda _, indices: [f"cure {i}" for i in indices])
+    found = describe(together, np.array([0.5, 0.5]), lambda _, indices: [CURES[i] for i in indices])
     assert [each.trades_with for each in found.estimates] == [("resistance",), ("torque_constant",)]
-    assert [each.remark.rpartition("; ")[2] for each in found.estimates] == ["cure 0", "cure 1"]
+    assert [each.finding and each.finding.advice for each in found.estimates] == CURES
     np.testing.assert_allclose(found.correlation, [[1.0, -0.96], [-0.96, 1.0]])
     lacking = terms_of(np.diag([0.01, 0.01]) ** 2, misfit=np.array([[0.02, 0.005]]))
     first, second = describe(lacking, np.array([0.5, 0.5])).estimates
-    assert "physics that the model lacks" in first.remark
-    assert "lacks" not in second.remark
+    assert first.finding == ParameterRemark(kind="missing_physics")
+    assert second.finding is None
 
 
 @pytest.mark.parametrize(
