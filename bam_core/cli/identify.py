@@ -194,52 +194,26 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _tell(result: Identification, servo: str) -> None:
     """Print errors, effects and the choice; warn about what not to rely on."""
-    from bam_core.cli.identification_text import (
-        effects_table,
-        errors_apart,
-        misfit,
-        models_table,
-        outliers,
-        small_parameters,
-        stopped_parameters,
-        unfinished_searches,
-        unidentifiable_parameters,
-        untold_of_bench,
-    )
+    from bam_core.cli.identification_text import effects_table, models_table, small_parameters
+    from bam_core.text.finding import log_findings
+    from bam_core.text.fit_findings import WidenRange
 
-    print(result.error_words)
-    if result.short_words:
-        print(result.short_words)
+    print(result.test_error)
+    if result.short_errors is not None:
+        print(result.short_errors)
     print(models_table(result))
     print(f"chosen: {result.chosen} ({result.reason})")
     if table := effects_table(result):
         print(table)
     if small := small_parameters(result):
         print(f"known to be small: {', '.join(small)}")
-    for line in unfinished_searches(result):
-        log.warning(line)
+    warnings = result.warnings
+    log_findings(log, warnings)
+    if any(finding.kind == "at_bound" for finding in warnings):
+        log_findings(log, [WidenRange(servo=servo)])
     fit = result.fits[result.chosen]
-    if fit.failed:
-        log.warning(misfit(result))
-        return  # nothing of its parameters is worth a line
-    stopped = stopped_parameters(result)
-    for line in stopped:
-        log.warning(line)
-    if stopped:
-        log.warning(
-            "to widen a range: bam servos %s > my_servo.yaml, write NAME: [LOW, HIGH] under `search:` there, "
-            "and give it with --servo my_servo.yaml",
-            servo,
-        )
-    if fit.diagnosis is not None:
-        print(misfit(result))
-    for line in (errors_apart(fit), outliers(fit)):
-        if line:
-            log.warning("%s, %s", result.chosen, line)
-    if untold := untold_of_bench(result):
-        print(untold)
-    for line in unidentifiable_parameters(result):
-        log.warning("%s, %s", result.chosen, line)
+    if fit.diagnosis is not None and not fit.failed:
+        print(f"{result.chosen}: {fit.diagnosis.sentence}")
 
 
 def _listed(text: str) -> list[str]:

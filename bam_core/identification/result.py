@@ -11,6 +11,7 @@ from typing import Any
 from bam_core.identification.choice.choice import Choice, choose
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
+from bam_core.identification.fit_warnings import fit_warnings
 from bam_core.identification.verdict import Verdict, verdict
 from bam_core.recordings.header_corrections import Correction
 from bam_core.recordings.recording import Recording
@@ -18,7 +19,8 @@ from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import usual_restart
 from bam_core.simulation.short_horizon import LONGER, SHORT
 from bam_core.text.choice_findings import ChoiceReason
-from bam_core.text.error_words import FEWEST_LOGS, restart_words
+from bam_core.text.finding import Finding
+from bam_core.text.fit_findings import ShortErrors, TestError
 
 EFFECT_ABLATION = "effect ablation"
 UNCERTAINTY = "uncertainty"
@@ -108,28 +110,23 @@ class Identification:
         return {"train": usual_restart(self.split.train), "test": test}
 
     @property
-    def error_words(self) -> str:
-        """How far the chosen model is off on logs that no fit and no choice has seen, in words."""
+    def test_error(self) -> TestError:
+        """How far the chosen model is off on logs that no fit and no choice has seen."""
         fit = self.fits[self.chosen]
-        if fit.test_mae is None:
-            alone = "no test set: all errors are of logs that were used for the fit or the choice"
-            restart = self.restarted_every["train"]
-            return alone if restart is None else f"{alone}; {restart_words(restart)}"
-        if fit.test_interval is None:
-            over = "one log"
-        elif len(fit.test) < FEWEST_LOGS:
-            over = f"{len(fit.test)} logs, too few for an interval"
-        else:
-            low, high = fit.test_interval
-            over = f"{len(fit.test)} logs, 95 % interval {1e3 * low:.2f} to {1e3 * high:.2f} mrad"
-        if tests := [each.test_mae for each in self.seeds if each.test_mae is not None]:
-            ends = f"{1e3 * min(tests):.2f} to {1e3 * max(tests):.2f} mrad"
-            over += f"; {len(tests)} seeds choose {', '.join(each.chosen for each in self.seeds)}: {ends}"
-        restart = self.restarted_every["test"]
-        pieces = "" if restart is None else f" ({restart_words(restart)})"
-        return (
-            f"test error of {self.chosen}{pieces}: {1e3 * fit.test_mae:.2f} mrad ({self.split.rule}: {over})"
+        return TestError(
+            model=self.chosen,
+            error=fit.test_mae,
+            logs=len(fit.test),
+            interval=fit.test_interval,
+            rule=self.split.rule,
+            restart=self.restarted_every["train" if fit.test_mae is None else "test"],
+            seeds=tuple((each.chosen, each.test_mae) for each in self.seeds if each.test_mae is not None),
         )
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What to be careful of."""
+        return fit_warnings(self.fits, self.chosen, self.effects)
 
     @property
     def verdict(self) -> Verdict:
@@ -142,15 +139,14 @@ class Identification:
         )
 
     @property
-    def short_words(self) -> str:
-        """How far it is off there where simulations restart, in words; empty where that is not known."""
-        short = self.fits[self.chosen].test_short
-        told = ", ".join(
-            f"every {horizon:g} s: {1e3 * error:.2f} mrad"
-            for horizon, error in short.items()
-            if horizon != self.restarted_every["test"]
+    def short_errors(self) -> ShortErrors | None:
+        """How far the chosen model is off where simulations restart; None where that is not known."""
+        errors = tuple(
+            (period, error)
+            for period, error in self.fits[self.chosen].test_short.items()
+            if period != self.restarted_every["test"]
         )
-        return f"restarted from measured states {told}" if told else ""
+        return ShortErrors(errors=errors) if errors else None
 
     def summary(self) -> dict[str, Any]:
         """Return the content of ``summary.json``; errors in rad, parameters in SI units."""
@@ -191,6 +187,7 @@ class Identification:
             "reason": self.reason,
             "choice_reason": self.choice_reason.summary(),
             "verdict": self.verdict.summary(),
+            "warnings": [finding.summary() for finding in self.warnings],
             "choice": [
                 {
                     "model": verdict.contender.name,

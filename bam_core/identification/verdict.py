@@ -14,7 +14,7 @@ from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.identification.misfit.floor import configuration
 from bam_core.recordings.recording import Recording
-from bam_core.text.error_words import FEWEST_LOGS
+from bam_core.text.fit_findings import FEWEST_LOGS
 from bam_core.text.misfit_findings import UNKNOWN
 from bam_core.text.verdict_words import (
     GREEN_SHARE,

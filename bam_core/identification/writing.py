@@ -28,7 +28,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.simulation.rollout import Rollout, parameter_vector, usual_restart
-from bam_core.text.error_words import FEWEST_LOGS, restart_words
+from bam_core.text.fit_findings import FEWEST_LOGS, restart_words
 
 log = logging.getLogger(__name__)
 

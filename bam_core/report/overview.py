@@ -11,7 +11,8 @@ from bam_core.report.names import words
 from bam_core.report.numbers import mrad, mrad_interval
 from bam_core.report.parameters import not_identifiable
 from bam_core.report.results import ModelResult, Results
-from bam_core.text import error_words
+from bam_core.text.finding import Finding
+from bam_core.text.fit_findings import UNEXPLAINED, NotConverged, ParameterList, errors_apart, outliers
 from bam_core.text.misfit_findings import FAILED
 
 _SAME = (
@@ -58,31 +59,32 @@ def tiles(results: Results) -> list[Tile]:
     ]
 
 
-def warnings(results: Results) -> list[str]:
-    """Return what a reader should beware of before using the chosen model, one sentence each."""
+def warnings(results: Results) -> list[tuple[str, str]]:
+    """Return kind and sentences of what to be careful of before using the chosen model."""
     best = results.best
     training = {
         name: best.per_log[name]
         for name, log in results.logs.items()
         if log.set == "training" and name in best.per_log
     }
-    findings = best.misfit.findings if best.misfit is not None else ()
-    kind = findings[0][0] if findings else ""
-    found = []
-    if kind == FAILED:
-        found.append(findings[0][1])
-    if best.ended_early:
-        found.append(_sentence(error_words.not_converged(spent=best.spent)))
-    if best.at_bound:
-        found.append(f"Stopped by the end of the search range: {_list(best.at_bound)}.")
-    if names := not_identifiable(best):
-        found.append(f"Not determined by these logs: {_list(names)}.")
-    if apart := error_words.far_from_training(best.train_mae, training, best.test_mae, best.selection_mae):
-        found.append(_sentence(apart))
-    explained = kind not in ("", *error_words.UNEXPLAINED)
-    if far := error_words.outliers(best.per_log, training, explained=explained):
-        found.append(f"{far}.")  # it begins with the name of a log
-    return found
+    misfit = best.misfit.findings if best.misfit is not None else ()
+    kind = misfit[0][0] if misfit else ""
+    explained = kind not in ("", *UNEXPLAINED)
+    findings: list[Finding | None] = [
+        NotConverged(spent=best.spent) if best.ended_early else None,
+        _parameters("at_bounds", best.at_bound),
+        _parameters("not_identifiable", not_identifiable(best)),
+        errors_apart(best.train_mae, training, best.test_mae, best.selection_mae),
+        outliers(best.per_log, training, explained=explained),
+    ]
+    return [
+        *(misfit[:1] if kind == FAILED else ()),
+        *((finding.kind, finding.sentence) for finding in findings if finding is not None),
+    ]
+
+
+def _parameters(kind: str, names: Sequence[str]) -> ParameterList | None:
+    return ParameterList(kind=kind, parameters=tuple(map(words, names))) if names else None
 
 
 def vague_effects(results: Results) -> str:
@@ -171,10 +173,6 @@ def _against_simplest(results: Results) -> Tile:
 
 def _known(results: Results) -> str:
     return "all identifiable" if results.best.uncertainty else "motor, friction, effects"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
 
 
 def _count(number: int, what: str) -> str:

@@ -212,8 +212,8 @@ class IdentificationNode(Node):
         else:
             answer.success = True
             _fill(answer, found, output)
-            answer.message = f"{found.chosen} chosen; {found.error_words}"
-            self.get_logger().info(f"{answer.message}; {output}")
+            answer.message = f"{found.chosen} chosen. {found.test_error}"
+            self.get_logger().info(f"{answer.message} {output}")
         finally:
             self._busy.release()
 

@@ -106,7 +106,7 @@ def main(directory: str, seeds: Sequence[int]) -> None:
             chosen = ", chosen" if name == found.chosen else ""
             rows.append(row(f"{name}, seed {seed}{chosen}", fit.servo, test))
         best = found.fits[found.chosen]
-        logging.info("seed %d: %s %s", seed, found.reason, found.error_words)
+        logging.info("seed %d: %s %s", seed, found.reason, found.test_error)
         if best.diagnosis is not None:
             logging.info("%s", best.diagnosis.sentence)
         for each in best.uncertainty.estimates if best.uncertainty is not None else ():

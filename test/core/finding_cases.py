@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,18 @@ from bam_core.text.data_findings import (
     OtherServo,
 )
 from bam_core.text.finding import Finding
+from bam_core.text.fit_findings import (
+    AtBound,
+    ErrorsApart,
+    NotConverged,
+    Outliers,
+    ParameterList,
+    ShortErrors,
+    TestError,
+    Unidentifiable,
+    UnobservedBenchErrors,
+    WidenRange,
+)
 from bam_core.text.misfit_findings import (
     CAUSES,
     ErrorFloor,
@@ -109,6 +122,9 @@ REMARKS = (
     "outside_interval",
     "late_stamps",
 )
+TEST_ERROR = TestError(
+    model="m6", error=0.0012, logs=7, interval=(0.001, 0.0014), rule="kp=800", restart=None
+)
 RECORD = RunAdvice(kind="record", run="lift_and_drop with 1 kg at 0.15 m, kp 8", factor=4.0)
 
 EXAMPLES: tuple[Finding, ...] = (
@@ -127,6 +143,26 @@ EXAMPLES: tuple[Finding, ...] = (
     *(RunAdvice(kind=kind) for kind in ("no_run", "pendulum")),
     RECORD,
     *(ParameterRemark(kind=kind, parameters=OTHERS, advice=RECORD, is_late_stamped=True) for kind in REMARKS),
+    TEST_ERROR,
+    replace(TEST_ERROR, error=None, restart=0.25),
+    replace(TEST_ERROR, seeds=(("m6", 0.0011), ("m4", 0.0013)), logs=3, restart=0.25),
+    ShortErrors(errors=((0.25, 0.001), (1.0, 0.002))),
+    *(NotConverged(models=("m1", "m4"), spent=spent) for spent in (True, False)),
+    NotConverged(spent=True),
+    AtBound(model="m1", parameter="stribeck_velocity", value=2.4, low=0.05, high=200.0, unit="rad/s"),
+    *(ParameterList(kind=kind, parameters=OTHERS) for kind in ("at_bounds", "not_identifiable")),
+    ErrorsApart(kind="worse_than_training", compared="selection", factor=2.5),
+    ErrorsApart(kind="better_than_training", compared="test", factor=2.5, hardest=(("a", 0.78), ("b", 0.08))),
+    Outliers(logs=("odd",), factor=20.0, share=0.78, is_explained=False),
+    Outliers(logs=tuple("abcde"), factor=20.0, share=0.0, is_explained=True),
+    UnobservedBenchErrors(names=("mass", "arm_mass", "length", "zero", "delay")),
+    Unidentifiable(
+        model="m4",
+        parameter="winding_heating",
+        is_needed=True,
+        remark=ParameterRemark(kind="trades", parameters=OTHERS, advice=RECORD),
+    ),
+    WidenRange(servo="my_servo.yaml"),
     NoVoltage(logs=("a",), supplies=(7.4,)),
     NoVoltage(logs=tuple("abcde"), is_all=True, supplies=(12.0, 14.8)),
     NoTemperature(logs=tuple("abcde"), assumed=25.0, effects=("winding_heating", "friction_temperature")),

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from bam_core.cli import main
-from bam_core.cli.identification_text import unfinished_searches
 from bam_core.identification.data.split import DEFAULT_RULE
 from bam_core.identification.identify import identify
 from bam_core.identification.search.methods import CMA_ES, GAUSS_NEWTON, METHODS, MIN_EVALUATIONS
@@ -26,6 +25,7 @@ from bam_core.report.page import render
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import load_servo
 from bam_core.text.data_findings import DutyMismatch
+from bam_core.text.fit_findings import NotConverged, ShortErrors, TestError
 from bam_core.text.verdict_words import headline
 from test.core.finding_cases import logged
 from test.core.identification_cases import xl330_logs
@@ -82,7 +82,7 @@ def test_it_prints_a_table_and_writes_the_results(tmp_path: Path, capsys: pytest
     assert summary["seed"] == 7
     assert all(name.startswith("kp200") for name in summary["split"]["test"])
     chosen = summary["models"][summary["chosen"]]
-    short, longer = (f"{1e3 * chosen[f'test_mae_short{end}']:.2f} mrad" for end in ("", "_1s"))
+    short, longer = (chosen[f"test_mae_short{end}"] for end in ("", "_1s"))
     second = shown.out.splitlines()[1]
     verdict = summary["verdict"]
     assert verdict["test_mae"] == chosen["test_mae"]
@@ -90,7 +90,8 @@ def test_it_prints_a_table_and_writes_the_results(tmp_path: Path, capsys: pytest
         f"{headline(verdict['kind'])}: {verdict['sentence']}",
         f"rule: {verdict['rule']}",
     ]
-    assert second == f"restarted from measured states every 0.25 s: {short}, every 1 s: {longer}"
+    assert second == str(ShortErrors(errors=((0.25, short), (1.0, longer))))
+    assert all(warning["sentence"] for warning in summary["warnings"])
 
 
 @pytest.mark.long
@@ -102,9 +103,7 @@ def test_a_search_that_its_budget_ended_is_told_by_the_default_budget_too(given:
     found = identify(load_recordings(logs), "xl330", "m1", test="kp=200", trials=trials, schedule=short)
     assert not found.fits["m1"].converged
     assert found.fits["m1"].limited == given
-    told = [line for line in unfinished_searches(found) if "more --trials" in line]
-    assert told
-    assert all(line.startswith("m1: trials were spent before the search converged") for line in told)
+    assert NotConverged(models=("m1",), spent=True) in found.warnings
 
 
 @without_intervals
@@ -139,7 +138,8 @@ def test_without_a_test_set_that_is_the_first_thing_said(
 ) -> None:
     logs = sorted(xl330_logs().glob("kp*_sin_sin.json"))
     assert run(*brief(*logs), "--models", "m1", "--output", tmp_path / "out") == 0
-    assert capsys.readouterr().out.startswith("no test set: all errors are of logs that were used")
+    rule = {"logs": 0, "interval": None, "rule": "", "restart": None}
+    assert capsys.readouterr().out.startswith(str(TestError(model="m1", error=None, **rule)))
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     model = summary["models"]["m1"]
     assert model["test_mae"] is model["test_interval"] is None

@@ -141,7 +141,7 @@ def test_every_configuration_is_left_out_in_turn(logs: dict[str, list[Recording]
     assert [fold.rule for fold in found.folds] == ["kp=8", "kp=16", "kp=32"]
     assert len(found.split.train) == len(logs["m1"])
     assert (found.split.test, fit.test_mae, fit.test_interval) == ((), None, None)
-    assert found.error_words.startswith("no test set")
+    assert found.test_error.error is None
     assert fit.servo.provenance.selection_mae == fit.selection_mae
     assert (fit.servo.provenance.test_mae, fit.servo.provenance.test_data) == (None, {})
 
@@ -174,7 +174,7 @@ def test_several_seeds_are_searched_with_the_same_test_logs(logs: dict[str, list
     first, second = found.seeds
     assert (first.seed, second.seed) == (3, 4)
     assert first.test_mae == found.fits["m1"].test_mae
-    assert "2 seeds choose m1, m1" in found.error_words
+    assert found.test_error.seeds == (("m1", first.test_mae), ("m1", second.test_mae))
     assert [each["test_mae"] for each in found.summary()["seeds"]] == [first.test_mae, second.test_mae]
     alone = identify(logs["m1"], mx106("m1"), ["m1"], seed=4, test=found.split.test, trials=60)
     assert alone.fits["m1"].test_mae == second.test_mae

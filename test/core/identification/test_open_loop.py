@@ -96,14 +96,13 @@ def test_what_open_loop_does_not_tell_is_said_so() -> None:
 def test_terminal_summary_and_report_say_that_errors_are_over_pieces(tmp_path: Path) -> None:
     logs = [*runs(0.0)[::4], *runs(0.004)[::2]]
     found = identify(logs, SERVO, "m1", trials=50, test=logs[1::4])
-    assert found.error_words.startswith(
-        "test error of m1 (in open loop, restarted from measured states every 0.25 s): "
-    )
-    assert found.short_words.startswith("restarted from measured states every 1 s: ")
+    assert (found.test_error.model, found.test_error.restart) == ("m1", 0.25)
+    assert found.short_errors is not None
+    assert [period for period, _ in found.short_errors.errors] == [1.0]
     no_test = split_recordings(found.split.train, "none", seed=0)
     untested = replace(found.fits["m1"], test={}, test_short={})
     alone = replace(found, fits={"m1": untested}, split=no_test)
-    assert alone.error_words.endswith("; in open loop, restarted from measured states every 0.25 s")
+    assert (alone.test_error.error, alone.test_error.restart) == (None, 0.25)
     assert alone.summary()["restarted_every"] == {"train": 0.25, "test": None}
 
     write_identification(found, tmp_path)

@@ -14,7 +14,9 @@ import pytest
 from bam_core.identification.choice.choice import SAME
 from bam_core.report import load_results, render
 from bam_core.report.names import words
-from bam_core.text.misfit_findings import FAILED
+from bam_core.text.finding import Finding
+from bam_core.text.fit_findings import ErrorsApart, NotConverged, Outliers, ParameterList
+from bam_core.text.misfit_findings import SearchFailed
 from bam_core.text.verdict_words import VERDICTS, headline
 from test.core.report_cases import edit_summary, multiplied
 
@@ -60,7 +62,7 @@ class Outline(HTMLParser):
             self.text += " ".join(data.split()) + " "
 
 
-FAILURE = [{"kind": FAILED, "sentence": "No better: more trials."}]
+FAILURE = [SearchFailed(baseline="at_goal", baseline_error=0.015).summary()]
 ODD = {"a": 0.01, "b": 0.01, "c": 0.01, "odd": 0.2}
 
 
@@ -309,18 +311,20 @@ def test_a_hundred_logs_stay_below_two_megabytes(complete_results: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "finding"),
     [
-        ({"ended_early": True}, "Trials were spent before the search converged"),
-        ({"ended_early": True, "spent": False}, "ended with trials left, but its descents do not agree"),
-        ({"test_mae": 0.004}, "2.5 times better than training logs"),
-        ({"per_log": ODD}, "odd: followed 20 times worse than the median log; watch it"),
-        ({"floor": {}, "misfit": FAILURE}, "No better: more trials."),
-        ({"at_bound": ["viscous"]}, "Stopped by the end of the search range: viscous"),
-        ({"train_mae": 0.001}, "10.0 times worse than training logs"),
+        ({"ended_early": True}, NotConverged(spent=True)),
+        ({"ended_early": True, "spent": False}, NotConverged(spent=False)),
+        ({"test_mae": 0.004}, ErrorsApart(kind="better_than_training", compared="test", factor=2.5)),
+        ({"per_log": ODD}, Outliers(logs=("odd",), factor=20.0, share=0.0, is_explained=False)),
+        ({"floor": {}, "misfit": FAILURE}, SearchFailed(baseline="at_goal", baseline_error=0.015)),
+        ({"at_bound": ["viscous"]}, ParameterList(kind="at_bounds", parameters=("viscous",))),
+        ({"train_mae": 0.001}, ErrorsApart(kind="worse_than_training", compared="test", factor=10.0)),
     ],
 )
-def test_what_to_beware_of_stands_at_the_top(results: Path, change: dict[str, object], said: str) -> None:
+def test_what_to_beware_of_stands_at_the_top(
+    results: Path, change: dict[str, object], finding: Finding
+) -> None:
     summary = json.loads((results / "summary.json").read_text())
     harmless = {"converged": True, "ended_early": False, "at_bound": []}
     harmless |= {"train_mae": 0.01, "test_mae": 0.01, "test_interval": [0.009, 0.011]}
@@ -331,5 +335,6 @@ def test_what_to_beware_of_stands_at_the_top(results: Path, change: dict[str, ob
     summary["models"][summary["chosen"]] |= change
     edit_summary(results, summary)
     page, outline = page_of(results)
-    assert said in outline.text
+    assert finding.sentence in outline.text
+    assert f'<li data-kind="{finding.kind}">' in page
     assert page.index('class="warnings"') < page.index('id="models"')

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bam_core.identification.choice.effect_ablation import EffectAblation, _reason, ablate_effects
+from bam_core.identification.choice.effect_ablation import EffectAblation, _kind, ablate_effects
 from bam_core.identification.choice.evaluator import Evaluator
 from bam_core.identification.choice.fit_provenance import Origin
 from bam_core.identification.choice.model_fit import ModelFit
@@ -110,8 +110,9 @@ def test_an_effect_is_needed_where_held_out_logs_miss_it_by_more_than_chance_and
 
 def test_an_effect_is_kept_where_the_error_grows_within_its_standard_error() -> None:
     grows, same = weight(worse=0.003, chance=0.004), weight(worse=0.0, chance=0.004)
-    assert "grows without it, but within its standard error (4.0 mrad)" in _reason(grows, "selection", True)
-    assert "standard error" not in _reason(same, "selection", True)
+    assert _kind(grows, droppable=True) == "within_chance"
+    assert _kind(same, droppable=True) != "within_chance"
+    assert grows.finding.chance == 0.004
 
 
 PAIR = ("zero_offset", "arm_mass")
