@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m site_pages.readability TABLE`: how readable the prose of README and docs/ is. Status 1 where a page misses a limit.
+
+Counted are sentences of paragraphs and list items, parsed by markdown-it. Not counted are headings, tables, code blocks,
+directives, pictures and targets of links. Inline code and inline mathematics are one word of one syllable each. Items
+of lists are paragraphs; a colon before a list or a block of code ends a sentence.
+
+Reading ease is that of Flesch (1948), 206.835 - 1.015 words/sentence - 84.6 syllables/word. Syllables are groups of vowels, less a
+silent e at the end: the usual estimate, for comparisons of pages and not of languages.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+ROOT = Path(__file__).resolve().parents[2]
+
+MOST_WORDS = 25
+"""Words of a sentence, mean over a page. Pages aim at 15."""
+
+MOST_WORDS_OF_ONE = 40
+"""Words of the longest sentence of a page."""
+
+MOST_SENTENCES = 4
+"""Sentences of a paragraph."""
+
+LEAST_EASE = 40.0
+"""Reading ease of a page. Plain English has 60 to 70; terms such as "identification" take about 20."""
+
+LEAST_PROSE = 30
+"""Words of a page from which a mean length and a reading ease are asked of it."""
+
+_CODE = "Code"  # stands for inline code: one word, one syllable; a sentence may begin with it
+_NO_PROSE = re.compile(r"^:{3,}.*$|^:[a-z-]+:.*$|^\$\$[\s\S]*?\$\$", re.MULTILINE)
+_END = re.compile(r"(?<=[.!?])[)\"']*\s+(?=[\"'(]?[A-Z0-9])")
+_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|al|[A-Z])\.$")
+_WORD = re.compile(r"[A-Za-z0-9À-ÿ\u0370-\u03ff][\w'.,%°/-]*")
+_VOWELS = re.compile(r"[aeiouy]+")
+
+
+@dataclass(frozen=True)
+class Readability:
+    """Counts of a page.
+
+    Attributes:
+        page: path from the root of the repository.
+        sentences: words of each sentence, by paragraph.
+        syllables: of all words.
+        longest: the longest sentence.
+        fullest: beginning of the paragraph with most sentences.
+    """
+
+    page: str
+    sentences: tuple[tuple[int, ...], ...]
+    syllables: int
+    longest: str
+    fullest: str
+
+    @property
+    def words(self) -> int:
+        """Words of the page."""
+        return sum(map(sum, self.sentences))
+
+    @property
+    def mean(self) -> float:
+        """Words of a sentence, mean."""
+        return self.words / max(1, sum(map(len, self.sentences)))
+
+    @property
+    def most_words(self) -> int:
+        """Words of the longest sentence."""
+        return max((words for paragraph in self.sentences for words in paragraph), default=0)
+
+    @property
+    def most_sentences(self) -> int:
+        """Sentences of the fullest paragraph."""
+        return max(map(len, self.sentences), default=0)
+
+    @property
+    def ease(self) -> float:
+        """Flesch's reading ease."""
+        return 206.835 - 1.015 * self.mean - 84.6 * self.syllables / max(1, self.words)
+
+    def misses(self) -> list[str]:
+        """Return what is beyond a limit, a line for each."""
+        lines = []
+        if self.most_words > MOST_WORDS_OF_ONE:
+            lines.append(f"a sentence of {self.most_words} words (at most {MOST_WORDS_OF_ONE}): {self.longest}")
+        if self.most_sentences > MOST_SENTENCES:
+            lines.append(
+                f"a paragraph of {self.most_sentences} sentences (at most {MOST_SENTENCES}): {self.fullest} ..."
+            )
+        if self.words >= LEAST_PROSE:
+            if self.mean > MOST_WORDS:
+                lines.append(f"{self.mean:.1f} words per sentence (at most {MOST_WORDS})")
+            if self.ease < LEAST_EASE:
+                lines.append(f"reading ease {self.ease:.0f} (at least {LEAST_EASE:.0f})")
+        return [f"{self.page}: {line}" for line in lines]
+
+
+def measure(page: str, text: str) -> Readability:
+    """Return the counts of a page in Markdown.
+
+    Args:
+        page: its name.
+        text: Markdown with MyST's fences and mathematics.
+    """
+    paragraphs = [split_sentences(paragraph) for paragraph in paragraphs_of(text)]
+    paragraphs = [paragraph for paragraph in paragraphs if paragraph]
+    words = [[words_of(sentence) for sentence in paragraph] for paragraph in paragraphs]
+    fullest = max(paragraphs, key=len, default=[""])
+    return Readability(
+        page,
+        sentences=tuple(tuple(map(len, paragraph)) for paragraph in words),
+        syllables=sum(syllables(word) for paragraph in words for sentence in paragraph for word in sentence),
+        longest=max((s for paragraph in paragraphs for s in paragraph), key=lambda s: len(words_of(s)), default=""),
+        fullest=fullest[0][:60],
+    )
+
+
+def paragraphs_of(text: str) -> Iterator[str]:
+    """Return the prose of each paragraph and list item; inline code is the word `Code`."""
+    text = _NO_PROSE.sub("", text)
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    in_table = False
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        if token.type in ("table_open", "table_close"):
+            in_table = token.type == "table_open"
+        if token.type == "inline" and not in_table and before is not None and before.type == "paragraph_open":
+            yield "".join(_prose(token.children or []))
+
+
+def _prose(tokens: list[Token]) -> Iterator[str]:
+    has_label = any(token.type == "strong_open" for token in tokens[:2])  # bold words that a paragraph begins with
+    for i, token in enumerate(tokens):
+        if token.type == "text":
+            text = re.sub(r"\$[^$]+\$", _CODE, token.content)
+            yield re.sub(r"[.]$", ":", text) if has_label and i < 3 else text
+        elif token.type == "code_inline":
+            yield _CODE
+        elif token.type in ("softbreak", "hardbreak"):
+            yield " "
+
+
+def split_sentences(paragraph: str) -> list[str]:
+    """Return the sentences of a paragraph that have words."""
+    sentences: list[str] = []
+    for piece in _END.split(" ".join(paragraph.split())):
+        if sentences and _ABBREVIATION.search(sentences[-1]):
+            sentences[-1] += f" {piece}"
+        else:
+            sentences.append(piece)
+    return [sentence for sentence in sentences if words_of(sentence)]
+
+
+def words_of(sentence: str) -> list[str]:
+    """Return the words of a sentence; a number is one."""
+    return _WORD.findall(sentence)
+
+
+def syllables(word: str) -> int:
+    """Return an estimate of a word's syllables: groups of vowels, less a silent e; 1 for code and numbers."""
+    if word == _CODE:
+        return 1
+    letters = word.lower()
+    count = len(_VOWELS.findall(letters))
+    if re.search(r"[^aeiouyl]e[sd]?\b", letters) and not re.search(r"(?:[sxz]|ch|sh|[cg])es\b|[td]ed\b", letters):
+        count -= 1
+    return max(1, count)
+
+
+def pages(root: Path = ROOT) -> list[Readability]:
+    """Return the counts of README and of each page of docs/."""
+    files = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    return [measure(str(file.relative_to(root)), file.read_text(encoding="utf-8")) for file in files]
+
+
+def table(measured: list[Readability]) -> str:
+    """Return a table of pages, for a terminal."""
+    lines = [f"{'page':38} {'words':>6} {'words/sentence':>14} {'longest':>8} {'sentences':>10} {'ease':>5}"]
+    lines += [
+        f"{page.page:38} {page.words:6} {page.mean:14.1f} {page.most_words:8} {page.most_sentences:10} {page.ease:5.0f}"
+        for page in measured
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Print the table and what is beyond a limit; write the table to the file that is named."""
+    measured = pages()
+    text = table(measured)
+    for name in arguments:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text, encoding="utf-8")
+    print(text, end="")
+    misses = [line for page in measured for line in page.misses()]
+    for line in misses:
+        print(line, file=sys.stderr)
+    return int(bool(misses))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
