@@ -74,10 +74,11 @@ papers: dev  ## the four papers redone, into build/papers; DATA=DIR: recordings 
 	@for paper in bam kikuuwe egle dynaban; do \
 	    $(PY) -m papers $$paper --output build/papers/$$paper $(if $(DATA),--data $(DATA)) || exit; done
 
-docs: dev build/example/report.html  ## the site, offline, warnings are errors: build/site/index.html
+docs: dev build/example/report.html  ## the site, offline, warnings are errors: build/site/index.html; and how readable each page is
 	@$(PY) tools/install_packages.py requirements/docs.in
 	@PYTHONPATH=tools $(PY) -m site_pages build/site_source
 	@$(PY) -m sphinx -W --keep-going --quiet -b html -d build/doctrees build/site_source build/site
+	@PYTHONPATH=tools $(PY) -m site_pages.readability build/readability.txt
 	@echo "wrote build/site/index.html"
 
 build/example/report.html: tools/site_pages/example.py | dev  # the identification that the site shows
