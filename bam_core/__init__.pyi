@@ -10,9 +10,12 @@ from .exchange import read_bam_parameters as read_bam_parameters
 from .exchange import servo_mjcf as servo_mjcf
 from .exchange import write_bag as write_bag
 from .identification.choice.model_fit import ModelFit as ModelFit
+from .identification.execution import Execution as Execution
+from .identification.execution import Progress as Progress
 from .identification.identify import identify as identify
-from .identification.identify import with_uncertainty as with_uncertainty
 from .identification.result import Identification as Identification
+from .identification.settings import IdentifySettings as IdentifySettings
+from .identification.with_uncertainty import with_uncertainty as with_uncertainty
 from .identification.writing import write_identification as write_identification
 from .mujoco import BENCH_JOINT as BENCH_JOINT
 from .mujoco import ServoActuation as ServoActuation

@@ -23,7 +23,9 @@ from bam_core.cli.set_fields import add_set
 from bam_core.errors import BamError, Malformed, OutOfRange
 from bam_core.files.atomic_file import require_file, write_text
 from bam_core.identification.data.split import Split, leave_one_out, split_recordings
+from bam_core.identification.execution import Execution
 from bam_core.identification.identify import identify
+from bam_core.identification.settings import IdentifySettings
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS
@@ -122,11 +124,8 @@ def _study(arguments: argparse.Namespace) -> int:
                 found = identify(
                     _drawn(split, arguments.most, seed),
                     arguments.servo,
-                    arguments.models,
-                    seed=seed,
-                    test=split.test,
-                    uncertainty="all",
-                    executor=executor,
+                    IdentifySettings(models=arguments.models, seed=seed, test=split.test, uncertainty="all"),
+                    execution=Execution(executor=executor),
                 )
                 for model, fit in found.fits.items():
                     assert fit.uncertainty is not None

@@ -26,7 +26,7 @@ from bam_core.text.comma_list import comma_list
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from bam_core.identification.fitting import Progress
+    from bam_core.identification.execution import Progress
     from bam_core.identification.result import Identification
     from bam_core.recordings.recording import Recording
 
@@ -127,7 +127,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify, print the table, write the results."""
-    from bam_core.identification.identify import identify, resolve_models
+    from bam_core.identification.execution import Execution
+    from bam_core.identification.identify import identify
+    from bam_core.identification.settings import IdentifySettings, resolve_models
     from bam_core.identification.uncertainty.tolerances import DEFAULT
     from bam_core.identification.writing import require_output, write_identification
     from bam_core.recordings import load_recordings
@@ -168,18 +170,18 @@ def run(arguments: argparse.Namespace) -> int:
         result = identify(
             recordings,
             servo,
-            [model.name for model in models],
-            search=arguments.search or DEFAULT_METHOD,
-            trials=arguments.trials,
-            seed=arguments.seed,
-            seeds=arguments.seeds,
-            test=test,
-            effects=None if arguments.effects is None else _listed(arguments.effects),
-            uncertainty=_listed(arguments.uncertainty),
-            tolerances=tolerances,
-            storage=arguments.storage,
-            executor=executor,
-            progress=bars.show,
+            IdentifySettings(
+                models=[model.name for model in models],
+                search=arguments.search or DEFAULT_METHOD,
+                trials=arguments.trials,
+                seed=arguments.seed,
+                seeds=arguments.seeds,
+                test=test,
+                effects=None if arguments.effects is None else _listed(arguments.effects),
+                uncertainty=_listed(arguments.uncertainty),
+                tolerances=tolerances,
+            ),
+            execution=Execution(storage=arguments.storage, executor=executor, progress=bars.show),
             interrupted=kept.keep,
         )
     write_identification(result, arguments.output)

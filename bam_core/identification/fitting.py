@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from bam_core._version import __version__
 from bam_core.arrays import Array
+from bam_core.identification.execution import Execution, Progress
 from bam_core.identification.executors import Call, Shared, run_jobs
 from bam_core.identification.search.cma_es import minimise_by_cma_es
 from bam_core.identification.search.gauss_newton import evaluations_for
@@ -39,42 +39,6 @@ _MIN_STEPS = 10  # Gauss-Newton steps
 
 _SEARCH_VERSION = 5  # a search never resumes a study of another version
 _WHOLE_SEARCH = "search"  # key, in a study, of a search that an executor has run as one job
-
-
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """Progress of an identification.
-
-    Attributes:
-        model: label of the fit in progress, by default the name of its friction model.
-        evaluation: simulations of all training logs so far, for this fit.
-        evaluations: budget of such simulations; the fit may need fewer.
-        best_mae: lowest training error so far, rad.
-        seconds: since this fit began.
-    """
-
-    model: str
-    evaluation: int
-    evaluations: int
-    best_mae: float
-    seconds: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Execution:
-    """Where fits run, where results are kept, and callbacks for progress and cancellation.
-
-    Attributes:
-        executor: runs the jobs; None: this process runs them.
-        storage: URL of the database that keeps the outcomes of jobs; None: they are not kept.
-        progress: called after evaluations in this process, and after each job of the executor.
-        cancelled: called as often; if it returns True, the fit raises IdentificationCancelled.
-    """
-
-    executor: Executor | None = None
-    storage: str | None = None
-    progress: Callable[[Progress], None] | None = None
-    cancelled: Callable[[], bool] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,11 +19,12 @@ from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
 from bam_core.errors import BamError, Missing, Unreadable
-from bam_core.identification.fitting import Progress
+from bam_core.identification.execution import Execution, Progress
 from bam_core.identification.identify import identify
 from bam_core.identification.result import Identification
 from bam_core.identification.search.meter import IdentificationCancelled
 from bam_core.identification.search.methods import DEFAULT_METHOD
+from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
 from bam_core.identification.writing import require_output, write_identification
 from bam_core.recordings import find_sources, load_recordings
@@ -246,15 +247,16 @@ class IdentificationNode(Node):
         return identify(
             load_recordings(logs),
             servo,
-            list(request.models) or ["all"],
-            search=request.search or DEFAULT_METHOD,
-            trials=request.trials or None,
-            seed=request.seed,
-            test=request.test or None,
-            effects=self._effects(request.effects),
-            tolerances=self._tolerances,
-            progress=report,
-            cancelled=cancelled,
+            IdentifySettings(
+                models=list(request.models) or ["all"],
+                search=request.search or DEFAULT_METHOD,
+                trials=request.trials or None,
+                seed=request.seed,
+                test=request.test or None,
+                effects=self._effects(request.effects),
+                tolerances=self._tolerances,
+            ),
+            execution=Execution(progress=report, cancelled=cancelled),
             interrupted=keep,
         )
 

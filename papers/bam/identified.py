@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bam_core.identification.identify import identify
+from bam_core.identification.settings import IdentifySettings
 from bam_core.recordings import load_recordings
 from bam_core.servo.model import ServoModel
 
@@ -48,7 +49,7 @@ def identified_mx64(
     say("identifying an MX-64 from Dynaban's runs in open loop")
     logs = load_recordings([folder / name for name in _OPEN_LOOP])
     test = [log for log in logs if int(log.name.rsplit("_", 1)[1]) % 2]
-    found = identify(logs, "mx64", models, trials=trials, test=test)
+    found = identify(logs, "mx64", IdentifySettings(models=models, trials=trials, test=test))
     return IdentifiedServo(
         servo=found.fits[found.chosen].servo,
         provenance=f"this suite's {found.chosen.upper()}, chosen by selection, from the"

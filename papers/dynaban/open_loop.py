@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bam_core.identification.identify import identify
+from bam_core.identification.settings import IdentifySettings
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import Friction
@@ -101,7 +102,7 @@ def main(directory: str, seeds: Sequence[int]) -> None:
     }
     rows = [row(name, servo, test) for name, servo in others.items()]
     for seed in seeds:
-        found = identify(logs, "mx64", "all", test=test, seed=seed)
+        found = identify(logs, "mx64", IdentifySettings(models="all", test=test, seed=seed))
         for name, fit in found.fits.items():
             chosen = ", chosen" if name == found.chosen else ""
             rows.append(row(f"{name}, seed {seed}{chosen}", fit.servo, test))

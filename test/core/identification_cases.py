@@ -77,8 +77,8 @@ def real_xl330_logs() -> Path:
 def leave_out_intervals(patch: pytest.MonkeyPatch) -> None:
     """Let `identify` end before diagnosis and intervals: they take longer than a brief search, and have tests
     of their own."""
-    for step in ("_diagnosed", "_estimated"):
-        patch.setattr(f"bam_core.identification.identify.{step}", lambda fits, *_: iter(fits.items()))
+    for step in ("diagnosed", "estimated"):
+        patch.setattr(f"bam_core.identification.stages.{step}", lambda fits, *_: iter(fits.items()))
 
 
 def write_log(recording: Recording, path: Path) -> Path:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bam_core.identification.identify import identify
+from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.writing import write_identification
 from bam_core.servo.model import load_servo
 from test.core.identification_cases import mx106, record
@@ -24,7 +25,9 @@ def identified(directory: Path) -> Path:
     runs = [(script, kp) for script in ("sin_sin", "lift_and_drop") for kp in (8.0, 32.0)]
     logs = [record(servo, *run) for run in (*runs, ("sin_time_square", 16.0), ("up_and_down", 16.0))]
     models = ("m1", "m4", "m6")
-    found = identify(logs, load_servo("mx106"), models, trials=200, test="kp=16", effects=EFFECTS)
+    found = identify(
+        logs, load_servo("mx106"), IdentifySettings(models=models, trials=200, test="kp=16", effects=EFFECTS)
+    )
     write_identification(found, directory)
     _shorten(directory)
     return directory

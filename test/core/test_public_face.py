@@ -30,10 +30,16 @@ def recordings() -> list[bam_core.Recording]:
 def test_a_servo_is_identified_by_its_name_and_written(
     recordings: list[bam_core.Recording], tmp_path: Path, no_plots: None, no_intervals: None
 ) -> None:
-    found = bam_core.identify(recordings, "mx106", "m1", trials=60, effects=[])
+    found = bam_core.identify(
+        recordings, "mx106", bam_core.IdentifySettings(models="m1", trials=60, effects=[])
+    )
     bam_core.write_identification(found, tmp_path / "found")
     assert bam_core.load_servo(tmp_path / "found" / "m1.yaml").friction_model == "m1"
-    same = bam_core.identify(recordings, bam_core.load_servo("mx106"), ["m1"], trials=60, effects=[])
+    same = bam_core.identify(
+        recordings,
+        bam_core.load_servo("mx106"),
+        bam_core.IdentifySettings(models=["m1"], trials=60, effects=[]),
+    )
     assert same.fits["m1"].parameters == found.fits["m1"].parameters
 
 
@@ -71,7 +77,11 @@ def test_a_name_is_accepted_wherever_a_servo_is() -> None:
 @pytest.mark.long
 def test_intervals_of_all_models_are_asked_for_by_a_word(recordings: list[bam_core.Recording]) -> None:
     found = bam_core.identify(
-        recordings, "mx106", ["m1", "m2"], trials=60, effects=[], uncertainty="all", test="kp=16"
+        recordings,
+        "mx106",
+        bam_core.IdentifySettings(
+            models=["m1", "m2"], trials=60, effects=[], uncertainty="all", test="kp=16"
+        ),
     )
     assert all(fit.uncertainty is not None for fit in found.fits.values())
     assert found.not_done == ()

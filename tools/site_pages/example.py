@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from bam_core import (
+    IdentifySettings,
     PendulumBench,
     Recording,
     ServoModel,
@@ -44,7 +45,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     (name,) = sys.argv[1:] if argv is None else argv
     hidden = specimen()
     training = [recorded(hidden, script, load, kp) for script in SCRIPTS for load in LOADS for kp in GAINS]
-    found = identify(training, data_sheet_servo(), ["m1", "m4"], test=list(test_runs().values()), effects=[])
+    found = identify(
+        training,
+        data_sheet_servo(),
+        IdentifySettings(models=["m1", "m4"], test=list(test_runs().values()), effects=[]),
+    )
     write_identification(found, name)
     write_report(load_results(name), Path(name) / REPORT)
     return 0

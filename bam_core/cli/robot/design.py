@@ -125,7 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _task(arguments: argparse.Namespace) -> DesignTask:
-    from bam_core.identification.identify import resolve_models
+    from bam_core.identification.settings import resolve_models
     from bam_core.mujoco.robot_file import load_robot
     from bam_core.robot.contacts import ContactCheck
     from bam_core.robot.joints import chosen_joints, servos_by_joint

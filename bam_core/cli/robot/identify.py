@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Identify, print the tables, write the results."""
     from tqdm import tqdm
 
-    from bam_core.identification.identify import resolve_models
+    from bam_core.identification.settings import resolve_models
     from bam_core.robot.evidence_checks import require_evidence, require_excitation
     from bam_core.robot.identification import RobotTask, identify_robot
     from bam_core.robot.unknowns import Tolerances

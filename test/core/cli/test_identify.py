@@ -18,6 +18,7 @@ from bam_core.identification.data.split import DEFAULT_RULE
 from bam_core.identification.identify import identify
 from bam_core.identification.search.methods import CMA_ES, GAUSS_NEWTON, METHODS, MIN_EVALUATIONS
 from bam_core.identification.search.schedule import DEFAULT_SCHEDULE, SearchSchedule
+from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.uncertainty.tolerances import DEFAULT
 from bam_core.recordings import load_recordings
 from bam_core.report.loading import load_results
@@ -100,7 +101,11 @@ def test_a_search_that_its_budget_ended_is_told_by_the_default_budget_too(given:
     logs = sorted(xl330_logs().glob("kp[12]00_sin_*.json"))
     short = SearchSchedule(cold_trials_per_parameter=10)
     trials = 60 if given else None
-    found = identify(load_recordings(logs), "xl330", "m1", test="kp=200", trials=trials, schedule=short)
+    found = identify(
+        load_recordings(logs),
+        "xl330",
+        IdentifySettings(models="m1", test="kp=200", trials=trials, schedule=short),
+    )
     assert not found.fits["m1"].converged
     assert found.fits["m1"].limited == given
     assert NotConverged(models=("m1",), spent=True) in found.warnings

@@ -25,6 +25,7 @@ from bam_core.gears import Asymmetry, Gear
 from bam_core.gears.identification import _Search, fit_gear
 from bam_core.gears.rollout import GEAR_PARAMETERS, TRACE_STEPS, GearRollout, gear_vector
 from bam_core.identification.identify import identify
+from bam_core.identification.settings import IdentifySettings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import Friction
 from bam_core.servo.model import Provenance
@@ -324,7 +325,11 @@ def test_a_servo_without_gear_or_with_effects_beyond_it_is_no_candidate() -> Non
 @pytest.mark.usefixtures("no_intervals")
 def test_an_identification_from_a_servo_with_a_gear_finds_servos_without(recordings: list[Recording]) -> None:
     prior = load_servo("xl330_bam").with_gear(Asymmetry(input_side=0.1, output_side=0.3))
-    found = identify(recordings[:4], prior, ["m1", "m3"], trials=200, test="fraction=0.25", effects=())
+    found = identify(
+        recordings[:4],
+        prior,
+        IdentifySettings(models=["m1", "m3"], trials=200, test="fraction=0.25", effects=()),
+    )
     assert {name: fit.servo.gear for name, fit in found.fits.items()} == {"m1": None, "m3": None}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ from bam_core.errors import BadData, BamError, Conflict, Missing, OutOfRange, Un
 from bam_core.identification.choice.choice import SAME
 from bam_core.identification.choice.evaluator import Evaluator
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
-from bam_core.identification.fitting import Fit, Fitter, Progress
-from bam_core.identification.identify import identify, resolve_models
+from bam_core.identification.execution import Execution, Progress
+from bam_core.identification.fitting import Fit, Fitter
+from bam_core.identification.identify import identify
 from bam_core.identification.result import Identification
 from bam_core.identification.search.meter import IdentificationCancelled
+from bam_core.identification.settings import IdentifySettings, resolve_models
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import BenchEffects
@@ -44,7 +47,7 @@ def logs() -> dict[str, list[Recording]]:
 def brief(logs: dict[str, list[Recording]]) -> Identification:
     with pytest.MonkeyPatch.context() as patch:
         leave_out_intervals(patch)
-        return identify(logs["m4"], load_servo("mx106"), "all", trials=300, seed=1)
+        return identify(logs["m4"], load_servo("mx106"), IdentifySettings(models="all", trials=300, seed=1))
 
 
 without_intervals = pytest.mark.usefixtures("no_intervals")
@@ -54,7 +57,9 @@ without_intervals = pytest.mark.usefixtures("no_intervals")
 @pytest.mark.parametrize(("model", "trials"), [("m1", 2000), ("m4", 4000), ("m6", 4000)])
 def test_known_parameters_are_recovered(model: str, trials: int, logs: dict[str, list[Recording]]) -> None:
     truth = mx106(model)
-    found = identify(logs[model], load_servo("mx106"), [model], trials=trials, test="kp=16")
+    found = identify(
+        logs[model], load_servo("mx106"), IdentifySettings(models=[model], trials=trials, test="kp=16")
+    )
     fit = found.fits[model]
     assert fit.train_mae <= 1.5 * RESOLUTION
     assert fit.test_mae <= 1.5 * RESOLUTION
@@ -84,7 +89,7 @@ def test_effects_of_motor_and_bench_are_recovered() -> None:
         for script in ("sin_time_square", "sin_sin", "up_and_down", "lift_and_drop")
         for kp in (100.0, 200.0, 800.0)
     ]
-    result = identify(logs, xl330, ["m3"], test="fraction=0.25")
+    result = identify(logs, xl330, IdentifySettings(models=["m3"], test="fraction=0.25"))
     found = result.fits["m3"]
     assert found.test_mae < RESOLUTION
     expected, values = {**truth.effect_values, **vars(bench_effects)}, found.parameters
@@ -98,7 +103,7 @@ def test_effects_of_motor_and_bench_are_recovered() -> None:
     for weight in result.effects:
         assert weight.kept
         assert weight.selection_mae_without > 1.2 * weight.selection_mae
-    off = identify(logs, xl330, ["m3"], trials=1000, effects=[])
+    off = identify(logs, xl330, IdentifySettings(models=["m3"], trials=1000, effects=[]))
     assert not any(off.fits["m3"].servo.effect_values.values())
     assert off.fits["m3"].bench_effects == BenchEffects()
     assert off.fits["m3"].train_mae > 5.0 * found.train_mae
@@ -112,17 +117,19 @@ def test_an_effect_that_is_not_there_is_dropped_unless_it_was_asked_for(
     effects = ("zero_offset", "arm_compliance")
     known = load_servo("mx106")
     servo = replace(known, search=replace(known.search, effects=effects))
-    found = identify(logs["m1"], servo, ["m1"], trials=2000, test="kp=16")
+    found = identify(logs["m1"], servo, IdentifySettings(models=["m1"], trials=2000, test="kp=16"))
     dropped = [weight.name for weight in found.effects if not weight.kept]
     assert "arm_compliance" in dropped
     assert set(found.fits["m1"].servo.search.effects) == set(effects) - set(dropped)
     assert found.fits["m1"].selection_mae <= (1.0 + SAME) * found.effects[0].selection_mae
     # The servo's own stay, though these logs do not need it.
     own = replace(known, search=replace(known.search, effects=("winding_heating",)))
-    (heating,) = identify(logs["m1"], own, ["m1"], trials=500, test="kp=16").effects
+    (heating,) = identify(logs["m1"], own, IdentifySettings(models=["m1"], trials=500, test="kp=16")).effects
     assert heating.kept
     assert not heating.is_needed
-    asked = identify(logs["m1"], servo, ["m1"], trials=500, effects=["arm_compliance"])
+    asked = identify(
+        logs["m1"], servo, IdentifySettings(models=["m1"], trials=500, effects=["arm_compliance"])
+    )
     assert asked.fits["m1"].servo.search.effects == ("arm_compliance",)
     assert asked.effects[0].kept
     assert "asked for" in effects_table(asked)
@@ -135,7 +142,9 @@ def test_an_effect_that_is_not_there_is_dropped_unless_it_was_asked_for(
 @pytest.mark.long
 @without_intervals
 def test_every_configuration_is_left_out_in_turn(logs: dict[str, list[Recording]]) -> None:
-    found = identify(logs["m1"], load_servo("mx106"), ["m1"], trials=300, test="leave-one-out=kp")
+    found = identify(
+        logs["m1"], load_servo("mx106"), IdentifySettings(models=["m1"], trials=300, test="leave-one-out=kp")
+    )
     fit = found.fits["m1"]
     assert set(fit.selection) == {log.name for log in logs["m1"]}
     assert [fold.rule for fold in found.folds] == ["kp=8", "kp=16", "kp=32"]
@@ -157,7 +166,10 @@ def test_no_decision_sees_the_test_logs(logs: dict[str, list[Recording]]) -> Non
         for log in in_test
     ]
     rest = [log for log in logs["m4"] if log.kp != 16.0]
-    sound, other = (identify(rest, servo, ["m1", "m2"], trials=60, test=test) for test in (in_test, spoilt))
+    sound, other = (
+        identify(rest, servo, IdentifySettings(models=["m1", "m2"], trials=60, test=test))
+        for test in (in_test, spoilt)
+    )
     assert other.chosen == sound.chosen
     assert [each.summary() for each in other.effects] == [each.summary() for each in sound.effects]
     for model, fit in sound.fits.items():
@@ -169,25 +181,30 @@ def test_no_decision_sees_the_test_logs(logs: dict[str, list[Recording]]) -> Non
 @pytest.mark.long
 @without_intervals
 def test_several_seeds_are_searched_with_the_same_test_logs(logs: dict[str, list[Recording]]) -> None:
-    options = {"trials": 60, "test": "fraction=0.2"}
-    found = identify(logs["m1"], mx106("m1"), ["m1"], seed=3, seeds=2, **options)  # type: ignore[arg-type]
+    found = identify(
+        logs["m1"],
+        mx106("m1"),
+        IdentifySettings(models=["m1"], seed=3, seeds=2, trials=60, test="fraction=0.2"),
+    )
     first, second = found.seeds
     assert (first.seed, second.seed) == (3, 4)
     assert first.test_mae == found.fits["m1"].test_mae
     assert found.test_error.seeds == (("m1", first.test_mae), ("m1", second.test_mae))
     assert [each["test_mae"] for each in found.summary()["seeds"]] == [first.test_mae, second.test_mae]
-    alone = identify(logs["m1"], mx106("m1"), ["m1"], seed=4, test=found.split.test, trials=60)
+    alone = identify(
+        logs["m1"], mx106("m1"), IdentifySettings(models=["m1"], seed=4, test=found.split.test, trials=60)
+    )
     assert alone.fits["m1"].test_mae == second.test_mae
     assert alone.seeds == ()
     with refused(OutOfRange, thing="seeds"):
-        identify(logs["m1"], mx106("m1"), ["m1"], seeds=0)
+        identify(logs["m1"], mx106("m1"), IdentifySettings(models=["m1"], seeds=0))
 
 
 @pytest.mark.long
 def test_the_chosen_model_says_how_well_its_parameters_are_known(
     logs: dict[str, list[Recording]],
 ) -> None:
-    found = identify(logs["m1"], load_servo("mx106"), ["m1"], trials=1500)
+    found = identify(logs["m1"], load_servo("mx106"), IdentifySettings(models=["m1"], trials=1500))
     fit = found.fits["m1"]
     assert fit.uncertainty is not None
     assert [each.name for each in fit.uncertainty.estimates] == list(fit.parameters)
@@ -209,7 +226,11 @@ def test_a_richer_model_is_never_worse_on_training_than_one_that_it_contains(bri
 def test_the_same_seed_gives_the_same_numbers(
     brief: Identification, logs: dict[str, list[Recording]]
 ) -> None:
-    again = identify(logs["m4"][::-1], load_servo("mx106"), list(FRICTION_MODELS), trials=300, seed=1)
+    again = identify(
+        logs["m4"][::-1],
+        load_servo("mx106"),
+        IdentifySettings(models=list(FRICTION_MODELS), trials=300, seed=1),
+    )
     assert again.chosen == brief.chosen
     for model, fit in brief.fits.items():
         assert again.fits[model].parameters == fit.parameters
@@ -248,7 +269,12 @@ def test_a_fitted_servo_says_where_it_comes_from(brief: Identification) -> None:
 @without_intervals
 def test_progress_counts_up_to_the_budget_and_improves(logs: dict[str, list[Recording]]) -> None:
     seen: list[Progress] = []
-    identify(logs["m1"], load_servo("mx106"), ["m1", "m2"], trials=200, progress=seen.append)
+    identify(
+        logs["m1"],
+        load_servo("mx106"),
+        IdentifySettings(models=["m1", "m2"], trials=200),
+        execution=Execution(progress=seen.append),
+    )
     assert {step.model for step in seen} == {"m1", "m2"}
     for model in ("m1", "m2"):
         steps = [step for step in seen if step.model == model]
@@ -265,9 +291,8 @@ def test_cancelling_ends_an_identification(logs: dict[str, list[Recording]]) -> 
         identify(
             logs["m1"],
             load_servo("mx106"),
-            "all",
-            progress=seen.append,
-            cancelled=lambda: len(seen) >= 3,
+            IdentifySettings(models="all"),
+            execution=Execution(progress=seen.append, cancelled=lambda: len(seen) >= 3),
         )
     assert len(seen) == 3
 
@@ -295,15 +320,16 @@ def test_what_cannot_be_identified_is_refused_in_one_line(
     about: dict[str, object],
     logs: dict[str, list[Recording]],
 ) -> None:
-    arguments: dict[str, object] = {"servo": load_servo("mx106"), "models": ["m1"], **options}
+    settings: dict[str, Any] = {"models": ["m1"], **options}
+    servo = settings.pop("servo", load_servo("mx106"))
     with refused(kind, **about):
-        identify(logs["m1"], **arguments)  # type: ignore[arg-type]
+        identify(logs["m1"], servo, IdentifySettings(**settings))
 
 
 def test_one_log_of_another_servo_is_named(logs: dict[str, list[Recording]]) -> None:
     stranger = replace(logs["m1"][0], name="stranger", sha256="x", servo="xl320")
     with refused(Conflict, thing="servo mx106") as caught:
-        identify([*logs["m1"], stranger], load_servo("mx106"), ["m1"])
+        identify([*logs["m1"], stranger], load_servo("mx106"), IdentifySettings(models=["m1"]))
     assert "stranger" in caught.value.problem
 
 
@@ -311,7 +337,7 @@ def test_logs_under_another_control_law_are_refused(logs: dict[str, list[Recordi
     recorded = [replace(log, firmware="mx-protocol1") for log in logs["m1"]]
     other = replace(logs["m1"][0], name="other", sha256="x", firmware="mx-protocol2")
     with refused(Conflict, thing="servo mx106") as caught:
-        identify([*recorded, other], load_servo("mx106"), ["m1"])
+        identify([*recorded, other], load_servo("mx106"), IdentifySettings(models=["m1"]))
     assert "other" in caught.value.problem
 
 
@@ -319,7 +345,7 @@ def test_logs_under_another_control_law_are_refused(logs: dict[str, list[Recordi
 def test_recorded_logs_are_followed_and_more_friction_terms_follow_them_better(xl330: Path) -> None:
     recordings = load_recordings([xl330])
     servo: ServoModel = load_servo("xl330")
-    found = identify(recordings, servo, ["m1", "m4"], trials=1500, test="kp=200")
+    found = identify(recordings, servo, IdentifySettings(models=["m1", "m4"], trials=1500, test="kp=200"))
     assert found.fits["m1"].train_mae < 0.08
     assert found.fits["m4"].train_mae < 0.9 * found.fits["m1"].train_mae
     assert found.fits["m4"].test_mae < found.fits["m1"].test_mae
@@ -348,8 +374,8 @@ def test_a_model_that_loses_by_losing_an_effect_gives_way_to_another_whose_effec
             monkeypatch.setattr(judge, "evaluate", worse)
         return full, ()
 
-    monkeypatch.setattr("bam_core.identification.identify.ablate_effects", spoil)
-    found = identify(logs["m4"], mx106("m1"), ["m1", "m2"], trials=500)
+    monkeypatch.setattr("bam_core.identification.stages.ablate_effects", spoil)
+    found = identify(logs["m4"], mx106("m1"), IdentifySettings(models=["m1", "m2"], trials=500))
     assert len(corrected) == 2
     assert found.chosen == corrected[1] != corrected[0]
     assert found.fits[found.chosen].uncertainty is not None

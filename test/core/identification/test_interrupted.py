@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from bam_core.errors import NotWritable
-from bam_core.identification.fitting import Progress
+from bam_core.identification.execution import Execution, Progress
 from bam_core.identification.identify import identify
 from bam_core.identification.result import Identification
 from bam_core.identification.search.meter import IdentificationCancelled
+from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.writing import write_identification
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import load_servo
@@ -139,10 +140,8 @@ def interrupted(
         identify(
             recordings,
             more.pop("servo", load_servo("mx106")),
-            ["m1", "m2"],
-            trials=60,
-            progress=progress,
-            cancelled=lambda: bool(seen) and model in seen[-1],
+            IdentifySettings(models=["m1", "m2"], trials=60),
+            execution=Execution(progress=progress, cancelled=lambda: bool(seen) and model in seen[-1]),
             interrupted=kept.append,
             **more,
         )
@@ -155,7 +154,7 @@ def test_a_cancelled_one_hands_out_what_is_finished(stop, recordings: list[Recor
     (kept,) = interrupted(recordings, "m2", stop)
     assert list(kept.fits) == ["m1"]
     assert kept.not_done == ("m2", "uncertainty")
-    whole = identify(recordings, load_servo("mx106"), ["m1", "m2"], trials=60)
+    whole = identify(recordings, load_servo("mx106"), IdentifySettings(models=["m1", "m2"], trials=60))
     assert whole.not_done == ()
     assert kept.fits["m1"].train_mae == whole.fits["m1"].train_mae
     assert kept.fits["m1"].servo.friction == whole.fits["m1"].servo.friction
@@ -175,7 +174,7 @@ def test_an_effect_ablation_that_is_interrupted_leaves_all_models(recordings: li
 
 @pytest.mark.usefixtures("no_intervals", "no_plots")
 def test_an_interrupted_one_does_not_replace_a_complete_one(recordings: list[Recording], tmp_path) -> None:
-    whole = identify(recordings, load_servo("mx106"), ["m1"], trials=60)
+    whole = identify(recordings, load_servo("mx106"), IdentifySettings(models=["m1"], trials=60))
     (part,) = interrupted(recordings, "m2")
     write_identification(part, tmp_path / "part")
     write_identification(whole, tmp_path / "part")  # the other way round it may

@@ -15,6 +15,7 @@ from bam_core.identification.data.screening import require_informative
 from bam_core.identification.data.split import split_recordings
 from bam_core.identification.fitting import Fitter
 from bam_core.identification.identify import identify
+from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.writing import write_identification
 from bam_core.recordings.recording import Recording
 from bam_core.report.loading import load_results
@@ -79,7 +80,7 @@ def test_torque_per_volt_damping_inertia_and_friction_are_recovered() -> None:
 @pytest.mark.long
 def test_what_open_loop_does_not_tell_is_said_so() -> None:
     logs = [*runs(0.0), *runs(0.004)]
-    fit = identify(logs, SERVO, "m1", trials=600, test=logs[1::4]).fits["m1"]
+    fit = identify(logs, SERVO, IdentifySettings(models="m1", trials=600, test=logs[1::4])).fits["m1"]
     assert fit.test_mae is not None
     assert fit.test_mae < 1e-3
     assert fit.uncertainty is not None
@@ -95,7 +96,7 @@ def test_what_open_loop_does_not_tell_is_said_so() -> None:
 @pytest.mark.usefixtures("no_intervals", "no_plots")
 def test_terminal_summary_and_report_say_that_errors_are_over_pieces(tmp_path: Path) -> None:
     logs = [*runs(0.0)[::4], *runs(0.004)[::2]]
-    found = identify(logs, SERVO, "m1", trials=50, test=logs[1::4])
+    found = identify(logs, SERVO, IdentifySettings(models="m1", trials=50, test=logs[1::4]))
     assert (found.test_error.model, found.test_error.restart) == ("m1", 0.25)
     assert found.short_errors is not None
     assert [period for period, _ in found.short_errors.errors] == [1.0]
@@ -122,4 +123,4 @@ def test_terminal_summary_and_report_say_that_errors_are_over_pieces(tmp_path: P
 
 def test_runs_without_a_load_alone_are_refused() -> None:
     with refused(BadData, thing="inertia"):
-        identify(runs(0.0), SERVO, "m1", trials=50)
+        identify(runs(0.0), SERVO, IdentifySettings(models="m1", trials=50))

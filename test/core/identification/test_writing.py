@@ -14,8 +14,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from bam_core.errors import BamError, NotWritable, UnknownName
-from bam_core.identification.identify import identify, with_uncertainty
+from bam_core.identification.identify import identify
 from bam_core.identification.result import Identification
+from bam_core.identification.settings import IdentifySettings
+from bam_core.identification.with_uncertainty import with_uncertainty
 from bam_core.identification.writing import require_output, write_identification
 from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
@@ -29,7 +31,11 @@ from test.core.refusals import refused
 @pytest.fixture(scope="module")
 def found() -> Identification:
     logs = [record(mx106("m1"), script, 8.0) for script in ("sin_sin", "lift_and_drop", "up_and_down")]
-    return identify(logs, load_servo("mx106"), ["m1", "m3"], trials=400, test="script=up_and_down")
+    return identify(
+        logs,
+        load_servo("mx106"),
+        IdentifySettings(models=["m1", "m3"], trials=400, test="script=up_and_down"),
+    )
 
 
 def content(directory: Path) -> set[str]:
@@ -190,7 +196,7 @@ def test_plots_show_the_numbers_of_the_summary(
 
 def test_the_interval_is_that_of_the_mean_over_test_logs() -> None:
     logs = [record(mx106("m1"), script, 8.0) for script in ("sin_sin", "lift_and_drop", "up_and_down")]
-    found = identify(logs, load_servo("mx106"), ["m1"], trials=50, test=logs[1:])
+    found = identify(logs, load_servo("mx106"), IdentifySettings(models=["m1"], trials=50, test=logs[1:]))
     first, second = (found.fits["m1"].per_log[log.name] for log in found.split.test)
     told = found.summary()["models"]["m1"]
     mean, reach = (first + second) / 2, 12.7062 * abs(first - second) / 2  # Student's t with one degree

@@ -15,6 +15,7 @@ from bam_core.errors import OutOfRange
 from bam_core.exchange import write_bag
 from bam_core.gears.rollout import GEAR_PARAMETERS, GearRollout
 from bam_core.identification.identify import identify
+from bam_core.identification.settings import IdentifySettings
 from bam_core.mujoco import simulate_recording
 from bam_core.recordings import read_bag
 from bam_core.recordings.recording import Recording
@@ -120,11 +121,15 @@ def test_a_servo_with_half_its_duty_is_identified_right() -> None:
         for script in ("sin_time_square", "up_and_down", "lift_and_drop")
         for kp in (200, 800)
     ]
-    found = identify(runs, load_servo("xl330_bam"), ["m1"], trials=600, effects=[], seed=1).fits["m1"]
+    found = identify(
+        runs, load_servo("xl330_bam"), IdentifySettings(models=["m1"], trials=600, effects=[], seed=1)
+    ).fits["m1"]
     assert found.servo.motor.torque_constant == pytest.approx(simple.motor.torque_constant, rel=0.02)
     assert found.servo.friction.viscous == pytest.approx(simple.friction.viscous, rel=0.05, abs=2e-4)
     untold = [dataclasses.replace(run, demand_limit=math.inf) for run in runs]
-    wrong = identify(untold, load_servo("xl330_bam"), ["m1"], trials=600, effects=[], seed=1).fits["m1"]
+    wrong = identify(
+        untold, load_servo("xl330_bam"), IdentifySettings(models=["m1"], trials=600, effects=[], seed=1)
+    ).fits["m1"]
     assert wrong.train_mae > 5.0 * found.train_mae
 
 

@@ -21,6 +21,7 @@ from rclpy.parameter import Parameter
 
 from bam_core.errors import BamError, OutOfRange, Unreadable
 from bam_core.identification.identify import identify
+from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.uncertainty.tolerances import Tolerances
 from bam_core.recordings import load_recordings
 from bam_core.recordings.trajectories import SCRIPTS
@@ -107,8 +108,8 @@ class Client:
 @pytest.fixture(autouse=True)
 def no_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     """Identify without diagnosis and intervals, which take longer than all the rest."""
-    for step in ("_diagnosed", "_estimated"):
-        monkeypatch.setattr(f"bam_core.identification.identify.{step}", lambda fits, *_: iter(fits.items()))
+    for step in ("diagnosed", "estimated"):
+        monkeypatch.setattr(f"bam_core.identification.stages.{step}", lambda fits, *_: iter(fits.items()))
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +133,9 @@ def client(ros_domain: int, tmp_path: Path, logs: Path) -> Iterator[Client]:
 @pytest.mark.long
 def test_action_service_and_core_give_the_same_numbers(client: Client) -> None:
     expected = identify(
-        load_recordings([client.directory / "logs"]), load_servo("mx106"), ["m1", "m3"], trials=100, seed=3
+        load_recordings([client.directory / "logs"]),
+        load_servo("mx106"),
+        IdentifySettings(models=["m1", "m3"], trials=100, seed=3),
     )
     answer = client.wait(client.send(**BRIEF).get_result_async())
     assert answer.status == GoalStatus.STATUS_SUCCEEDED

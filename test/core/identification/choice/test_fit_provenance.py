@@ -16,6 +16,7 @@ from bam_core.identification.choice.fit_provenance import correction_words
 from bam_core.identification.identify import identify
 from bam_core.identification.result import Identification
 from bam_core.identification.search.methods import CMA_ES, METHODS
+from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.uncertainty.tolerances import DEFAULT
 from bam_core.recordings import load_recordings
 from bam_core.recordings.header_corrections import Correction
@@ -52,13 +53,15 @@ def identified(files: dict[str, Path], method: str) -> tuple[Identification, int
         found = identify(
             load_recordings(list(files.values())),
             "mx106",
-            ["m1", "m2"],
-            search=method,
-            trials=150,
-            seed=3,
-            test="kp=32",
-            effects=["zero_offset"],
-            tolerances=TOLERANCES,
+            IdentifySettings(
+                models=["m1", "m2"],
+                search=method,
+                trials=150,
+                seed=3,
+                test="kp=32",
+                effects=["zero_offset"],
+                tolerances=TOLERANCES,
+            ),
         )
     return found, made
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bam_core.identification.identify as identification
 from bam_core.identification.choice.selection import STEPS, Selection
 from bam_core.identification.data.split import Split
 from bam_core.identification.fitting import Fit, Fitter
+from bam_core.identification.identify import identify
+from bam_core.identification.settings import IdentifySettings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.simulation.rollout import Rollout, parameter_vector
@@ -52,10 +53,10 @@ def test_an_identification_fits_each_fold_to_its_training_logs_alone(monkeypatch
             assert len(fitted) + len(fold.test) == 6
         raise ReachedError
 
-    monkeypatch.setattr(identification, "Selection", check)
+    monkeypatch.setattr("bam_core.identification.stages.Selection", check)
     runs = [(script, kp) for script in ("sin_sin", "lift_and_drop") for kp in (8.0, 16.0, 32.0)]
     with pytest.raises(ReachedError):
-        identification.identify(logs(*runs), SERVO, ("m1",), trials=60, test="none")
+        identify(logs(*runs), SERVO, IdentifySettings(models=("m1",), trials=60, test="none"))
 
 
 class Planned:

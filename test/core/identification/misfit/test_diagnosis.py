@@ -20,6 +20,7 @@ from bam_core.identification.misfit.windows import WindowData
 from bam_core.identification.search.gauss_newton import descend
 from bam_core.identification.search.sensitivity import normalised
 from bam_core.identification.search.space import search_space
+from bam_core.identification.settings import IdentifySettings
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo
@@ -209,7 +210,7 @@ def test_one_damaged_repetition_is_no_scatter():
 @pytest.mark.parametrize("kind", CASES)
 def test_an_identification_names_what_the_model_lacks(kind):
     truth = Truth(**CASES[kind])
-    result = identify(record(truth), SERVO, ["m4"], trials=3000, effects=())
+    result = identify(record(truth), SERVO, IdentifySettings(models=["m4"], trials=3000, effects=()))
     (entry, *_) = result.summary()["models"]["m4"]["misfit"]
     assert entry["kind"] == kind
     assert entry["sentence"] == f"{entry['evidence']} {entry['suggestion']}"

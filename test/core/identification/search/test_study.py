@@ -23,6 +23,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from bam_core.cli import main
 from bam_core.errors import BamError, MissingSoftware, NotWritable, Unavailable, Unsupported, WrongValue
+from bam_core.identification.execution import Execution
 from bam_core.identification.executors import open_cluster
 from bam_core.identification.identify import identify
 from bam_core.identification.result import Identification
@@ -30,6 +31,7 @@ from bam_core.identification.search.methods import METHODS
 from bam_core.identification.search.outcome import Outcome
 from bam_core.identification.search.space import search_space
 from bam_core.identification.search.study import open_study
+from bam_core.identification.settings import IdentifySettings
 from bam_core.recordings import load_recordings
 from bam_core.servo.friction import FRICTION_MODELS
 from test.core.identification_cases import mx106, record, write_log
@@ -284,7 +286,14 @@ def test_an_executor_finds_what_one_process_finds(logs: list[Path], tmp_path: Pa
 
     def found(test: str, **more: Any) -> dict[str, Any]:
         effects = ["zero_offset", "command_delay"]
-        return figures(identify(recordings, "mx106", "m1", trials=400, test=test, effects=effects, **more))
+        return figures(
+            identify(
+                recordings,
+                "mx106",
+                IdentifySettings(models="m1", trials=400, test=test, effects=effects),
+                execution=Execution(**more),
+            )
+        )
 
     url = url_in(tmp_path)
     with ProcessPoolExecutor(2) as processes, open_cluster("local:2") as cluster:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from bam_core.identification.identify import identify
+from bam_core.identification.settings import IdentifySettings
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import script
 from bam_core.servo.effects import BenchEffects, ServoEffects
@@ -142,7 +143,8 @@ def test_an_xl330_with_half_its_duty_is_identified_right() -> None:
     untold = [dataclasses.replace(run, demand_limit=math.inf) for run in runs]
     start = dataclasses.replace(load_servo("xl330_bam"), integrator="midpoint")
     right, wrong = (
-        identify(logs, start, ["m4"], trials=800, effects=[], seed=1).fits["m4"] for logs in (runs, untold)
+        identify(logs, start, IdentifySettings(models=["m4"], trials=800, effects=[], seed=1)).fits["m4"]
+        for logs in (runs, untold)
     )
     # Of seeds 1 to 4: at most 0.11 where the limit is told; 0.26, 0.33, 1.3 and 1.5 where it is not. Which of
     # the two parameters is wrong most depends on the seed.

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Diagnosis and uncertainty of finished fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from functools import partial
+
+from bam_core.identification.choice.model_fit import ModelFit
+from bam_core.identification.executors import Call, Shared, run_jobs
+from bam_core.identification.misfit.diagnosis import diagnose
+from bam_core.identification.result import Identification
+from bam_core.identification.settings import named_among
+from bam_core.identification.uncertainty.advice import advisor
+from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
+from bam_core.identification.uncertainty.uncertainty import estimate_uncertainty
+from bam_core.recordings.recording import Recording
+from bam_core.servo.parameters import BENCH_EFFECTS
+from bam_core.simulation.threads import one_blas_thread, side_by_side
+
+
+def with_uncertainty(
+    identification: Identification,
+    models: str | Collection[str] = "all",
+    *,
+    tolerances: Tolerances = DEFAULT,
+    executor: Executor | None = None,
+) -> Identification:
+    """Return an identification with standard errors and intervals of the parameters of these models, too.
+
+    Args:
+        identification: complete or not.
+        models: "all", or names of models that were fitted.
+        tolerances: as of `IdentifySettings`.
+        executor: as of `Execution`.
+
+    Raises:
+        BamError: a model is unknown or was not fitted.
+    """
+    fits = dict(identification.fits)
+    wanted = {name: fits[name] for name in named_among(models, list(fits))}
+    fits.update(estimated(wanted, identification.split.train, tolerances, executor))
+    return replace(identification, fits=fits)
+
+
+def diagnosed(
+    fits: Mapping[str, ModelFit], recordings: Sequence[Recording], executor: Executor | None
+) -> Iterator[tuple[str, ModelFit]]:
+    """Add to each fit the diagnosis of its remaining errors on the training logs."""
+    return _each(_with_diagnosis, fits, recordings, executor)
+
+
+def estimated(
+    fits: Mapping[str, ModelFit],
+    recordings: Sequence[Recording],
+    tolerances: Tolerances,
+    executor: Executor | None,
+) -> Iterator[tuple[str, ModelFit]]:
+    """Add the uncertainty of the parameters to each fit that lacks it; a single log does not determine it."""
+    if len(recordings) < 2:
+        return iter(())
+    unknown = {name: fit for name, fit in fits.items() if fit.uncertainty is None}
+    return _each(partial(_with_uncertainty, tolerances=tolerances), unknown, recordings, executor)
+
+
+def _each(
+    work: Callable[[Sequence[Recording], ModelFit], ModelFit],
+    fits: Mapping[str, ModelFit],
+    recordings: Sequence[Recording],
+    executor: Executor | None,
+) -> Iterator[tuple[str, ModelFit]]:
+    """Do the same to fits, side by side, and return each as it is done."""
+    names = list(fits)
+    if executor is None:
+        done = side_by_side([partial(work, recordings, fits[name]) for name in names])
+    else:
+        shared = Shared(recordings)
+        done = run_jobs(executor, [Call(work, shared, (fits[name],)) for name in names])
+    yield from ((names[index], fit) for index, fit in done)
+
+
+def _with_diagnosis(recordings: Sequence[Recording], fit: ModelFit) -> ModelFit:
+    with one_blas_thread():
+        return replace(fit, diagnosis=diagnose(fit.servo, recordings, fit.space, fit.bench_effects))
+
+
+def _with_uncertainty(recordings: Sequence[Recording], fit: ModelFit, *, tolerances: Tolerances) -> ModelFit:
+    with one_blas_thread():
+        uncertainty = estimate_uncertainty(
+            fit.servo,
+            recordings,
+            fit.space,
+            fit.bench_effects,
+            advise=advisor(fit.servo, recordings, fit.space),
+            tolerances=tolerances,
+            misfit=fit.diagnosis.shifts if fit.diagnosis is not None else None,
+        )
+    errors = uncertainty.standard_errors()
+    own = {name: error for name, error in errors.items() if name not in BENCH_EFFECTS}
+    return replace(fit, servo=replace(fit.servo, uncertainty=own), uncertainty=uncertainty)
