@@ -54,6 +54,9 @@ from .servo.search_ranges import SearchRanges as SearchRanges
 from .simulation.rollout import PARAMETERS as PARAMETERS
 from .simulation.rollout import Rollout as Rollout
 from .simulation.rollout import parameter_vector as parameter_vector
+from .simulation.rollout_settings import RolloutSettings as RolloutSettings
+from .simulation.synthetic import SynthesisSettings as SynthesisSettings
 from .simulation.synthetic import synthesize as synthesize
+from .validation.settings import ValidateSettings as ValidateSettings
 from .validation.validation import Validation as Validation
 from .validation.validation import validate as validate

@@ -46,6 +46,7 @@ from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
+from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.text.table import format_table
 
 REPEATS = 50
@@ -185,10 +186,10 @@ def record_session(case: Case, random: np.random.Generator) -> list[Recording]:
         held.append(replace(recording, position=start))
     fine = Rollout(
         held,
-        firmware=servo.firmware,
-        dt=servo.firmware.period,
-        substeps=_FINE,
-        quadratic_rule=servo.friction.quadratic_rule,
+        servo.firmware,
+        RolloutSettings(
+            dt=servo.firmware.period, substeps=_FINE, quadratic_rule=servo.friction.quadratic_rule
+        ),
     )
     count = servo.firmware.resolution
     recorded = []

@@ -30,6 +30,7 @@ from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.text.table import format_table
+from bam_core.validation.settings import ValidateSettings
 from bam_core.validation.validation import LEAST_DRAWS, validate
 
 SEEDS = 3
@@ -133,8 +134,7 @@ def _study(arguments: argparse.Namespace) -> int:
                         fit.servo,
                         found.split.test,
                         fit.bench_effects,
-                        prediction=fit.uncertainty.prediction,
-                        draws=arguments.draws,
+                        ValidateSettings(prediction=fit.uncertainty.prediction, draws=arguments.draws),
                     )
                     assert seen.band is not None
                     entries.append(

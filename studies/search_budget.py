@@ -24,6 +24,7 @@ from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout
+from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.simulation.threads import one_blas_thread
 from bam_core.text.table import format_table
 from studies.search_methods import read_case
@@ -76,7 +77,7 @@ def searched(
         models: of friction, from the simplest on.
     """
     fitter = Fitter(servo, split.train, seed=seed)
-    test = Rollout(split.test, firmware=servo.firmware, integrator=INTEGRATOR)
+    test = Rollout(split.test, servo.firmware, RolloutSettings(integrator=INTEGRATOR))
     entries = []
     for name in models:
         model = FRICTION_MODELS[name]

@@ -27,6 +27,7 @@ from bam_core.recordings import find_sources, load_recordings
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.simulation.rollout import Rollout
+from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.simulation.threads import one_blas_thread
 from bam_core.text.table import format_table
 
@@ -82,7 +83,7 @@ def searched(
         trials: of each model; default as many as `bam identify` gives it.
     """
     fitter = Fitter(servo, split.train, seed=seed, method=method)
-    test = Rollout(split.test, firmware=servo.firmware, integrator=INTEGRATOR)
+    test = Rollout(split.test, servo.firmware, RolloutSettings(integrator=INTEGRATOR))
     entries = []
     for name in models:
         begin = time.process_time()

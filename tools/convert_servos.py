@@ -38,8 +38,9 @@ from bam_core.servo.motor import DcMotor
 from bam_core.servo.parameters import MOTOR_PARAMETERS
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, SEMI_IMPLICIT_DT, Rollout, parameter_vector
+from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.simulation.samples import Samples
-from bam_core.simulation.synthetic import commanded
+from bam_core.simulation.synthetic import SynthesisSettings, commanded
 from bam_core.text.table import format_table
 
 LIBRARY = Path(__file__).resolve().parents[1] / "bam_core" / "servos"
@@ -67,7 +68,13 @@ class Session:
     def runs(self, servo: ServoModel, period: float) -> list[Recording]:
         """Return what the servo is told, a goal every so many s."""
         return [
-            commanded(servo, PendulumBench(mass=mass, length=length), script, kp, sample_period=period)
+            commanded(
+                servo,
+                PendulumBench(mass=mass, length=length),
+                script,
+                kp,
+                SynthesisSettings(sample_period=period),
+            )
             for mass, length in self.loads
             for kp in self.gains
             for script in SCRIPTS
@@ -127,9 +134,8 @@ class Motions:
         period = published.firmware.period
         self._ours: Samples = Rollout(
             session.runs(published, period),
-            firmware=published.firmware,
-            substeps=_SUBSTEPS,
-            quadratic_rule=published.friction.quadratic_rule,
+            published.firmware,
+            RolloutSettings(substeps=_SUBSTEPS, quadratic_rule=published.friction.quadratic_rule),
         ).samples(round(_EVERY / period))
         theirs = Rollout.for_servo(session.runs(published, SEMI_IMPLICIT_DT), published)
         vector = parameter_vector(published)

@@ -20,7 +20,7 @@ from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.model import load_servo
 from bam_core.servo.motor import REFERENCE_TEMPERATURE
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 
 DIRECTORY = Path(__file__).resolve().parents[1] / "test" / "data" / "simulated_xl330"
 SERVO = load_servo("xl330")
@@ -34,7 +34,9 @@ DIGITS = 6  # of what is written
 
 def record(script: str, kp: float) -> Recording:
     """Return one run with all that the servo measures."""
-    run = synthesize(SERVO, BENCH, script, kp, sample_period=PERIOD, supply_voltage=VOLTAGE)
+    run = synthesize(
+        SERVO, BENCH, script, kp, SynthesisSettings(sample_period=PERIOD, supply_voltage=VOLTAGE)
+    )
     firmware, full, size = SERVO.firmware, FULL_DUTY_COUNTS[SERVO.name], len(run)
     position = np.round(run.position / firmware.resolution) * firmware.resolution
     duty = firmware.duty(kp, run.goal_position - position) * run.torque_enabled

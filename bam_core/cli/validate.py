@@ -19,6 +19,7 @@ from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
     from bam_core.identification.uncertainty.prediction import Prediction
+    from bam_core.validation.settings import ValidateSettings
     from bam_core.validation.validation import Validation
 
 EXAMPLE = "bam validate recordings/ --params out/xl330/m1.yaml out/xl330/m6.yaml --json validation.json"
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.recordings import load_recordings
     from bam_core.recordings.discovery import unique_names
     from bam_core.servo.model import load_servo
-    from bam_core.simulation.rollout import OPEN_LOOP_HORIZON
+    from bam_core.simulation.rollout_settings import OPEN_LOOP_HORIZON
     from bam_core.text.bench_fit_words import bench_fit_words
     from bam_core.validation.bench_fit import fit_bench
     from bam_core.validation.validation import LEAST_DRAWS, errors_of, validate
@@ -105,10 +106,12 @@ def run(arguments: argparse.Namespace) -> int:
             servos[name],
             recordings,
             bench,
-            dt=dt,
-            prediction=prediction,
-            draws=arguments.draws if prediction is not None else 0,
-            seed=arguments.seed,
+            ValidateSettings(
+                dt=dt,
+                prediction=prediction,
+                draws=arguments.draws if prediction is not None else 0,
+                seed=arguments.seed,
+            ),
         )
     if arguments.json:
         readings = {

@@ -16,7 +16,7 @@ from bam_core.identification.verdict import Verdict, verdict
 from bam_core.recordings.header_corrections import Correction
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
-from bam_core.simulation.rollout import usual_restart
+from bam_core.simulation.rollout_settings import usual_restart
 from bam_core.simulation.short_horizon import LONGER, SHORT
 from bam_core.text.choice_findings import ChoiceReason
 from bam_core.text.finding import Finding

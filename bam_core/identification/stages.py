@@ -25,6 +25,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.servo.parameters import BENCH_EFFECTS
 from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.simulation.short_horizon import HORIZONS, short_horizon_errors
 
 
@@ -117,7 +118,7 @@ class IdentificationTask:
             return self._fitter(fold.train, quiet, seed, f"without {fold.rule}: ")
 
         # The errors of all sets come from the same simulation, that of `Rollout.for_servo`.
-        train = Rollout(self.split.train, firmware=self.servo.firmware, integrator=INTEGRATOR)
+        train = Rollout(self.split.train, self.servo.firmware, RolloutSettings(integrator=INTEGRATOR))
         origin = Origin(split=self.split, seed=seed, tolerances=self.settings.tolerances)
         selection = Selection(self.folds, fold_fitter) if self.folds else None
         return Evaluator(train, origin, self.servo, selection)

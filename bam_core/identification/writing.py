@@ -27,7 +27,8 @@ from bam_core.identification.uncertainty.prediction_file import prediction_path,
 from bam_core.recordings.recording import Recording
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.friction import FRICTION_MODELS
-from bam_core.simulation.rollout import Rollout, parameter_vector, usual_restart
+from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.simulation.rollout_settings import usual_restart
 from bam_core.text.fit_findings import FEWEST_LOGS, restart_words
 
 log = logging.getLogger(__name__)

@@ -16,18 +16,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core.arrays import Array
-from bam_core.errors import Missing, OutOfRange, UnknownName, Unsupported, WrongShape
+from bam_core.errors import Missing, OutOfRange, Unsupported, WrongShape
 from bam_core.errors.checks import require_positive
 from bam_core.recordings.recording import Recording
 from bam_core.servo.arm_link import LEAST_COMPLIANCE
 from bam_core.servo.effects import EFFECTS, IDEAL_BENCH, BenchEffects
 from bam_core.servo.firmware import PositionFirmware
-from bam_core.servo.friction import FRICTION_PARAMETERS, QUADRATIC_RULES
+from bam_core.servo.friction import FRICTION_PARAMETERS
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoLike, load_servo
 from bam_core.simulation.kernel.block import simulate_block
 from bam_core.simulation.kernel.lanes import BLOCK, LANES
 from bam_core.simulation.packing import PackedLogs, pack
+from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.simulation.rows import Stepping, SteppingValues, firmware_stepping
 from bam_core.simulation.samples import Choice, Samples, choose
 from bam_core.simulation.threads import allowed_threads
@@ -44,29 +45,11 @@ PARAMETERS: tuple[str, ...] = (
 SEMI_IMPLICIT_DT = 5e-3
 """s; the step with which BAM's authors fitted their published parameters."""
 
-DEFAULT_SUBSTEPS = 2
-"""Steps of the integrator per period of the firmware.
-
-Friction is of first order in time. On recordings of a servo whose parameters are known, the true ones are
-0.55 mrad off (mean) with one step of 1 ms, 0.51 with two and 0.49 with four, of which 0.4 are the encoder's.
-"""
-
 WORST_ERROR = 1e4
 """rad; what a candidate is charged whose simulation left the range of floating point."""
 
-
-OPEN_LOOP_HORIZON = 0.25
-"""s; from restart to restart of runs in open loop, where nothing pulls simulation and servo together.
-
-Friction that differs from session to session drifts off by 15 mrad in a second, and drowns how a servo starts
-and stops, which tells torques from inertia. On halves of Dynaban's training runs, k_t/R of M2 differs by 1 %
-with it and by 44 % without, and errors over the whole second are the same.
-"""
-
-
-def usual_restart(recordings: Sequence[Recording]) -> float | None:
-    """Return how often simulations restart, s: OPEN_LOOP_HORIZON if all are in open loop, else never."""
-    return OPEN_LOOP_HORIZON if all(recording.open_loop for recording in recordings) else None
+DEFAULT_SETTINGS = RolloutSettings()
+"""Of a `Rollout`."""
 
 
 class Rollout:
@@ -90,66 +73,35 @@ class Rollout:
     def __init__(
         self,
         recordings: Sequence[Recording],
-        *,
         firmware: PositionFirmware,
-        dt: float | None = None,
-        substeps: int | None = None,
-        periods: int = 1,
-        short_substeps: int | None = None,
-        integrator: str = "midpoint",
-        quadratic_rule: str = "paper",
-        workers: int | None = None,
-        restart: float | None = None,
-        slew_first: bool = False,
+        settings: RolloutSettings = DEFAULT_SETTINGS,
     ) -> None:
         """Pack recordings.
 
         Args:
             recordings: at least one.
             firmware: position controller that ran during them.
-            dt: period of the controller and of the time grid, s.
-            substeps: steps of the integrator per dt; default DEFAULT_SUBSTEPS, with `dt` given or several
-                periods 1.
-            periods: without `dt`: of the firmware, for which a step of the time grid stands. The demand of a
-                step is then the mean of those that the firmware would make within it.
-            short_substeps: steps of the integrator per dt for candidates with effects that need short ones;
-                default `substeps`.
-            integrator: one of `integrators.INTEGRATORS`.
-            quadratic_rule: one of `friction.QUADRATIC_RULES`.
-            workers: threads; default one per available processor, or what `simulation_threads` says.
-            restart: every so many s, a simulation goes on from the measured position and velocity, so that
-                errors are those over short horizons; infinite: never. Default: `usual_restart`.
-            slew_first: let the firmware's set-points follow goals before the simulation and not within it,
-                which long steps need to be exact; candidates with `goal_slew_time` are refused then.
+            settings: of the simulation.
 
         Raises:
-            BamError: no recordings, or an option is out of range.
+            BamError: no recordings.
         """
         if not recordings:
             raise Missing("recording", "at least one", advice="give some")
-        if substeps is None:
-            substeps = DEFAULT_SUBSTEPS if dt is None and periods == 1 else 1
-        require_positive("rollout", substeps=substeps, periods=periods)
-        short_substeps = short_substeps or substeps
-        period = firmware.period if dt is None else dt
-        dt = periods * period
-        require_positive("rollout", dt=dt, short_substeps=short_substeps)
-        if integrator not in INTEGRATORS:
-            raise UnknownName("integrator", integrator, INTEGRATORS)
-        if quadratic_rule not in QUADRATIC_RULES:
-            raise UnknownName("quadratic_rule", quadratic_rule, QUADRATIC_RULES)
         self.recordings = tuple(recordings)
-        if restart is None:
-            restart = usual_restart(recordings)
-        self.dt = float(dt)
-        self.substeps = int(substeps)
-        slew_first = slew_first and math.isfinite(firmware.goal_speed_limit)
+        period = firmware.period if settings.dt is None else settings.dt
+        self.dt = dt = float(settings.dt_for(firmware.period))
+        require_positive("rollout", dt=dt)
+        self.substeps = int(settings.substeps_per_dt)
+        short_substeps = int(settings.short_substeps_per_dt)
+        restart = settings.restart_for(recordings)
+        slew_first = settings.slew_first and math.isfinite(firmware.goal_speed_limit)
         self.packed: PackedLogs = pack(self.recordings, firmware, self.dt, restart=restart, slew=slew_first)
         self.stepping = Stepping(
             dt=self.dt,
             substeps=self.substeps,
-            integrator=INTEGRATORS.index(integrator),
-            opposing_only=quadratic_rule == "opposing",
+            integrator=INTEGRATORS.index(settings.integrator),
+            opposing_only=settings.quadratic_rule == "opposing",
             restart=self.packed.restart,
             **firmware_stepping(firmware),
             **_renewal(dt, self.substeps, period),
@@ -159,7 +111,7 @@ class Rollout:
         if slew_first:
             self.stepping = self.stepping._replace(goal_speed_limit=math.inf)
         self._stepping = (*self.stepping,)  # a plain tuple, see `LaneArrays`
-        short = {"substeps": int(short_substeps), **_renewal(dt, int(short_substeps), period)}
+        short = {"substeps": short_substeps, **_renewal(dt, short_substeps, period)}
         self._short_stepping = (*self.stepping._replace(**short),)
         self._lane_arrays = (
             self.packed.signals,
@@ -168,7 +120,7 @@ class Rollout:
             self.packed.restarts,
         )
         self._choices: dict[int | tuple[int, ...], Choice] = {}
-        self._workers = workers or allowed_threads()
+        self._workers = settings.workers or allowed_threads()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
 
     @classmethod
@@ -191,12 +143,14 @@ class Rollout:
             dt = SEMI_IMPLICIT_DT
         return cls(
             recordings,
-            firmware=servo.firmware,
-            dt=dt,
-            substeps=substeps,
-            integrator=servo.integrator,
-            quadratic_rule=servo.friction.quadratic_rule,
-            restart=restart,
+            servo.firmware,
+            RolloutSettings(
+                dt=dt,
+                substeps=substeps,
+                integrator=servo.integrator,
+                quadratic_rule=servo.friction.quadratic_rule,
+                restart=restart,
+            ),
         )
 
     def errors(self, parameters: ArrayLike) -> Array:

@@ -14,7 +14,6 @@ from bam_core.gears.posedness import ill_posed
 from bam_core.gears.rollout import GearRollout, gear_vector
 from bam_core.identification.data.same_servo import other_servos
 from bam_core.identification.uncertainty.bands import predicted_bands
-from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.recordings.recording import Recording
 from bam_core.servo.bench_effects_file import BenchEffectsLike, load_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
@@ -22,6 +21,7 @@ from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.short_horizon import LONGER, SHORT
 from bam_core.text.finding import log_findings
+from bam_core.validation.settings import DEFAULT_SETTINGS, ValidateSettings
 
 log = logging.getLogger(__name__)
 
@@ -81,11 +81,7 @@ def validate(
     servo: ServoLike,
     recordings: Sequence[Recording],
     bench_effects: BenchEffectsLike = IDEAL_BENCH,
-    *,
-    dt: float | None = None,
-    prediction: Prediction | None = None,
-    draws: int = 0,
-    seed: int = 0,
+    settings: ValidateSettings = DEFAULT_SETTINGS,
 ) -> Validation:
     """Simulate every recording in closed loop and compare positions.
 
@@ -94,10 +90,7 @@ def validate(
             Recordings of another servo are compared all the same, with a warning.
         recordings: one at least.
         bench_effects: of the bench that recorded, see `load_bench_effects`; default none.
-        dt: step of controller and simulation, s; default the firmware's period.
-        prediction: the servo's predictive distribution, see `load_prediction`; needed for draws.
-        draws: of its parameters, for 90 % bands: LEAST_DRAWS or more, or 0 for none.
-        seed: of the draws.
+        settings: simulation step, and draws for 90 % bands.
 
     Raises:
         Missing: there are no recordings, or no predictive distribution to draw from.
@@ -108,8 +101,8 @@ def validate(
         raise Missing("recordings", "one at least", advice="give some")
     servo, bench = load_servo(servo), load_bench_effects(bench_effects)
     log_findings(log, other_servos(servo, recordings))
-    band = _calibration(servo, recordings, bench, prediction, draws, seed, dt) if draws else None
-    return replace(errors_of(servo, recordings, bench, dt), band=band)
+    band = _calibration(servo, recordings, bench, settings) if settings.draws else None
+    return replace(errors_of(servo, recordings, bench, settings.dt), band=band)
 
 
 def errors_of(
@@ -146,11 +139,9 @@ def _calibration(
     servo: ServoModel,
     recordings: Sequence[Recording],
     bench: BenchEffects,
-    prediction: Prediction | None,
-    draws: int,
-    seed: int,
-    dt: float | None,
+    settings: ValidateSettings,
 ) -> Calibration:
+    draws, prediction = settings.draws, settings.prediction
     if draws < LEAST_DRAWS:
         raise OutOfRange("draws", draws, f"at least {LEAST_DRAWS}, of which one is beyond the 5th percentile")
     if servo.gear is not None:
@@ -166,7 +157,9 @@ def _calibration(
             "a file that 'bam identify' wrote, with its predictions/",
             advice="give that, or leave draws out",
         )
-    bands = predicted_bands(servo, recordings, prediction, bench, draws=draws, seed=seed, dt=dt)
+    bands = predicted_bands(
+        servo, recordings, prediction, bench, draws=draws, seed=settings.seed, dt=settings.dt
+    )
     return Calibration(
         coverage=fmean(each.coverage for each in bands), width=fmean(each.width for each in bands)
     )

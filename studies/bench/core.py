@@ -28,7 +28,8 @@ from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.rollout_settings import RolloutSettings
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from bam_core.simulation.threads import available_processors
 
 _Key = TypeVar("_Key")
@@ -130,7 +131,7 @@ def identification_times(repeats: int = 7, logs: int = LOGS) -> list[Identificat
     candidates = _candidates(servo, "m6", CANDIDATES)
     work = {name: partial(rollout.errors, candidates) for name, rollout in rollouts.items()}
     times = _medians(work, repeats)
-    limit = Rollout(data.recordings, firmware=servo.firmware, substeps=_FINE)
+    limit = Rollout(data.recordings, servo.firmware, RolloutSettings(substeps=_FINE))
     wanted = np.concatenate(limit.positions(candidates[0]))
     return [
         IdentificationStep(
@@ -144,13 +145,17 @@ def identification_times(repeats: int = 7, logs: int = LOGS) -> list[Identificat
 
 
 def _rollout(servo: ServoModel, logs: int, workers: int | None = None) -> Rollout:
-    return Rollout(_recordings(servo, logs), firmware=servo.firmware, dt=LOG_DT, workers=workers)
+    return Rollout(_recordings(servo, logs), servo.firmware, RolloutSettings(dt=LOG_DT, workers=workers))
 
 
 def _recordings(servo: ServoModel, logs: int) -> list[Recording]:
     runs = [
         synthesize(
-            servo, PendulumBench(mass=mass, arm_mass=0.05, length=length), script, kp, sample_period=LOG_DT
+            servo,
+            PendulumBench(mass=mass, arm_mass=0.05, length=length),
+            script,
+            kp,
+            SynthesisSettings(sample_period=LOG_DT),
         )
         for mass in (0.5, 1.5)
         for length in (0.1, 0.2)

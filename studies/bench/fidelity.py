@@ -27,7 +27,8 @@ from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
-from bam_core.simulation.synthetic import commanded
+from bam_core.simulation.rollout_settings import RolloutSettings
+from bam_core.simulation.synthetic import SynthesisSettings, commanded
 
 TIME_STEPS = (1e-3, 2e-3, 5e-3)
 """s."""
@@ -101,7 +102,10 @@ def servo_fidelity(
     servo: ServoModel, bench: PendulumBench, kp: float, time_steps: Sequence[float] = TIME_STEPS
 ) -> list[Fidelity]:
     """Return the same of any servo whose arm is rigid, on any bench."""
-    runs = [commanded(servo, bench, script, kp, sample_period=servo.firmware.period) for script in SCRIPTS]
+    runs = [
+        commanded(servo, bench, script, kp, SynthesisSettings(sample_period=servo.firmware.period))
+        for script in SCRIPTS
+    ]
     truths = _solved(servo, runs, servo.firmware.period, _SUBSTEPS)
     halved = _solved(servo, runs, servo.firmware.period, _SUBSTEPS // 2)
     rows = []
@@ -155,11 +159,10 @@ def _solved(
     """Return positions at the common times."""
     rollout = Rollout(
         runs,
-        firmware=servo.firmware,
-        dt=dt,
-        substeps=substeps,
-        integrator=integrator,
-        quadratic_rule=servo.friction.quadratic_rule,
+        servo.firmware,
+        RolloutSettings(
+            dt=dt, substeps=substeps, integrator=integrator, quadratic_rule=servo.friction.quadratic_rule
+        ),
     )
     found = rollout.positions(parameter_vector(servo))
     return [_at_common_times(run, each, servo.firmware.period) for run, each in zip(runs, found, strict=True)]

@@ -14,7 +14,7 @@ from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 
 BENCH = PendulumBench(mass=1.0, arm_mass=0.05, length=0.15)
 
@@ -49,7 +49,9 @@ def mx106(model: str) -> ServoModel:
 
 def record(servo: ServoModel, script: str, kp: float, bench: PendulumBench = BENCH) -> Recording:
     """One run as the bench would record it, encoder counts included."""
-    return synthesize(servo, bench, script, kp, sample_period=5e-3, supply_voltage=15.0, quantised=True)
+    return synthesize(
+        servo, bench, script, kp, SynthesisSettings(sample_period=5e-3, supply_voltage=15.0, quantised=True)
+    )
 
 
 def session(servo: ServoModel) -> list[Recording]:

@@ -18,6 +18,7 @@ from bam_core.servo.motor import DcMotor
 from bam_core.servo.parameters import BENCH_EFFECTS, MOTOR_EFFECTS, SERVO_EFFECTS
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.simulation.rollout_settings import RolloutSettings
 
 Array = NDArray[np.float64]
 
@@ -147,10 +148,8 @@ def converged(
     """Return what a rollout with very small steps makes of recorded commands, rad."""
     rollout = Rollout(
         runs,
-        firmware=servo.firmware,
-        dt=servo.firmware.period,
-        substeps=50,
-        quadratic_rule=servo.friction.quadratic_rule,
+        servo.firmware,
+        RolloutSettings(dt=servo.firmware.period, substeps=50, quadratic_rule=servo.friction.quadratic_rule),
     )
     return rollout.positions(parameter_vector(servo, bench_effects))
 

@@ -20,6 +20,7 @@ from bam_core import (
     PendulumBench,
     Recording,
     ServoModel,
+    SynthesisSettings,
     identify,
     load_results,
     load_servo,
@@ -92,7 +93,9 @@ def test_runs() -> dict[tuple[str, tuple[float, float]], Recording]:
 def recorded(servo: ServoModel, script: str, load: tuple[float, float], kp: float) -> Recording:
     """A run as a bench records it: positions in whole encoder counts."""
     bench = PendulumBench(mass=load[0], length=load[1])
-    return synthesize(servo, bench, script, kp, sample_period=SAMPLE_PERIOD, quantised=True)
+    return synthesize(
+        servo, bench, script, kp, SynthesisSettings(sample_period=SAMPLE_PERIOD, quantised=True)
+    )
 
 
 if __name__ == "__main__":

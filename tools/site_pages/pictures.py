@@ -21,6 +21,7 @@ from bam_core import (
     BenchEffects,
     PendulumBench,
     Recording,
+    SynthesisSettings,
     load_results,
     load_servo,
     simulate_recording,
@@ -90,10 +91,12 @@ def bad_benches() -> Figure:
             bench,
             "sin_sin",
             16.0,
-            sample_period=example.SAMPLE_PERIOD,
-            supply_voltage=supply * servo.nominal_voltage,
-            bench_effects=effects,
-            quantised=True,
+            SynthesisSettings(
+                sample_period=example.SAMPLE_PERIOD,
+                supply_voltage=supply * servo.nominal_voltage,
+                bench_effects=effects,
+                quantised=True,
+            ),
         )
         believed = replace(run, supply_voltage=servo.nominal_voltage, voltage=np.full(len(run), np.nan))
         residual = 1e3 * (run.position - simulate_recording(servo, believed))

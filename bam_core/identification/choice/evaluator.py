@@ -19,6 +19,7 @@ from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import FrictionModel
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout
+from bam_core.simulation.rollout_settings import RolloutSettings
 
 
 class Evaluator:
@@ -41,7 +42,9 @@ class Evaluator:
         self._train = train
         self._selection = selection
         self._test = (
-            Rollout(split.test, firmware=servo.firmware, integrator=INTEGRATOR) if split.test else None
+            Rollout(split.test, servo.firmware, RolloutSettings(integrator=INTEGRATOR))
+            if split.test
+            else None
         )
 
     def prepare(self, fits: Sequence[Fit]) -> None:

@@ -15,6 +15,7 @@ from bam_core.identification.data.split import Split
 from bam_core.identification.fitting import Fit, Fitter, fit_all
 from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.simulation.rollout import Rollout
+from bam_core.simulation.rollout_settings import RolloutSettings
 
 STEPS = 5
 """Largest number of Gauss-Newton steps of a fold's fit, which starts at the fit to all training logs.
@@ -76,7 +77,9 @@ class _FoldFitter:
     held_out: Rollout = field(init=False)
 
     def __post_init__(self) -> None:
-        self.held_out = Rollout(self.fold.test, firmware=self.fitter.servo.firmware, integrator=INTEGRATOR)
+        self.held_out = Rollout(
+            self.fold.test, self.fitter.servo.firmware, RolloutSettings(integrator=INTEGRATOR)
+        )
 
     def errors(self, fit: Fit) -> dict[str, float]:
         """Return the mean absolute position error, rad, of each left-out log, by name."""

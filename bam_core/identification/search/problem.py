@@ -19,6 +19,7 @@ from bam_core.identification.search.space import SearchSpace
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.simulation.rollout import PARAMETERS, Rollout
+from bam_core.simulation.rollout_settings import RolloutSettings
 
 INTEGRATOR = "midpoint"
 """Integrator of all fits; files of fitted servos name it."""
@@ -167,13 +168,15 @@ class TrainingData:
         step = periods * self.firmware.period
         return Rollout(
             recordings,
-            firmware=self.firmware,
-            integrator=INTEGRATOR,
-            periods=periods,
-            substeps=math.ceil(step / longest - 1e-9),
-            short_substeps=math.ceil(step / short - 1e-9),
-            slew_first=slew_first,
-            restart=restart,
+            self.firmware,
+            RolloutSettings(
+                integrator=INTEGRATOR,
+                periods=periods,
+                substeps=math.ceil(step / longest - 1e-9),
+                short_substeps=math.ceil(step / short - 1e-9),
+                slew_first=slew_first,
+                restart=restart,
+            ),
         )
 
     def fast(self, space: SearchSpace) -> Rollout:

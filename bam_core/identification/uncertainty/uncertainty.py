@@ -39,6 +39,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.text.uncertainty_findings import ParameterRemark, RunAdvice
 
 LEVEL = 0.95
@@ -269,11 +270,13 @@ def uncertainty_terms(
     coarse = Rollout.for_servo(recordings, servo)
     finer = Rollout(
         recordings,
-        firmware=servo.firmware,
-        dt=coarse.dt,
-        substeps=_FINER * coarse.substeps,
-        integrator=servo.integrator,
-        quadratic_rule=servo.friction.quadratic_rule,
+        servo.firmware,
+        RolloutSettings(
+            dt=coarse.dt,
+            substeps=_FINER * coarse.substeps,
+            integrator=servo.integrator,
+            quadratic_rule=servo.friction.quadratic_rule,
+        ),
     )
     fine = follow(finer, optimum)
     # Of second order in the step: what is left beyond the finer one is a share of the difference.

@@ -16,7 +16,7 @@ from bam_core.servo.effects import ServoEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.refusals import refused
 
 DT = 1e-4
@@ -78,7 +78,9 @@ def test_an_exported_m1_pendulum_moves_as_ours(
 ) -> None:
     """Same law, so what is left is of first order in MuJoCo's step: at 0.1 ms, 0.02 to 0.26 mrad."""
     servo = m1(name, **motor)
-    ours = synthesize(servo, bench, script, kp, sample_period=DT, supply_voltage=supply).position
+    ours = synthesize(
+        servo, bench, script, kp, SynthesisSettings(sample_period=DT, supply_voltage=supply)
+    ).position
     assert np.ptp(ours) > 0.8
     assert np.mean(np.abs(moved(servo, bench, script, kp, supply) - ours)) < 0.4e-3
 

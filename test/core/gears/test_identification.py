@@ -29,7 +29,8 @@ from bam_core.identification.settings import IdentifySettings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import Friction
 from bam_core.servo.model import Provenance
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.rollout_settings import RolloutSettings
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.refusals import refused
 
 SERVO = load_servo("xl330_bam")
@@ -54,7 +55,9 @@ SCRIPTS = ("sin_time_square", "sin_sin", "up_and_down", "lift_and_drop")
 def blank(script: str, kp: float, mass: float = 0.49) -> Recording:
     """A run whose positions are yet to come, on the grid of the rollout's samples."""
     bench = PendulumBench(mass=mass, length=0.1)
-    return synthesize(SERVO, bench, script, kp, sample_period=TRACE_STEPS * SERVO.firmware.period)
+    return synthesize(
+        SERVO, bench, script, kp, SynthesisSettings(sample_period=TRACE_STEPS * SERVO.firmware.period)
+    )
 
 
 def record(runs: list[Recording], vector: np.ndarray) -> list[Recording]:
@@ -89,7 +92,9 @@ def test_without_asymmetry_the_errors_converge_to_those_of_the_suites_own_rollou
         if name in PARAMETERS:
             theirs[0, PARAMETERS.index(name)] = value
     firmware = SERVO.firmware
-    expected = Rollout(recordings, firmware=firmware, dt=firmware.period, substeps=8).errors(theirs)[0]
+    expected = Rollout(recordings, firmware, RolloutSettings(dt=firmware.period, substeps=8)).errors(theirs)[
+        0
+    ]
     coarse, fine = (
         np.abs(GearRollout(recordings, firmware=firmware, substeps=substeps).errors(ours)[0] - expected)
         for substeps in (2, 8)

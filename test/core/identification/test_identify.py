@@ -30,7 +30,7 @@ from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.search_ranges import SearchRanges
 from bam_core.simulation.rollout import Rollout, parameter_vector
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.identification_cases import leave_out_intervals, mx106, session
 from test.core.refusals import refused
 
@@ -85,7 +85,13 @@ def test_effects_of_motor_and_bench_are_recovered() -> None:
     )
     bench = PendulumBench(mass=0.49, length=0.1)
     logs = [
-        synthesize(truth, bench, script, kp, sample_period=5e-3, quantised=True, bench_effects=bench_effects)
+        synthesize(
+            truth,
+            bench,
+            script,
+            kp,
+            SynthesisSettings(sample_period=5e-3, quantised=True, bench_effects=bench_effects),
+        )
         for script in ("sin_time_square", "sin_sin", "up_and_down", "lift_and_drop")
         for kp in (100.0, 200.0, 800.0)
     ]

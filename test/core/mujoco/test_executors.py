@@ -20,8 +20,9 @@ from bam_core.mujoco.native import NativeServo, equip_native
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.rollout import DEFAULT_SUBSTEPS, Rollout, parameter_vector
-from bam_core.simulation.synthetic import commanded
+from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.simulation.rollout_settings import DEFAULT_SUBSTEPS
+from bam_core.simulation.synthetic import SynthesisSettings, commanded
 from studies.bench.fidelity import native_positions
 from studies.coverage import session_runs
 from test.core.physics_cases import reference_positions
@@ -38,7 +39,7 @@ count is 2π/4096); at 10 rad/s one that friction lets go 1 ms later is 10 mrad 
 def runs(servo: ServoModel, one_in: int) -> list[Recording]:
     """Return every one_in-th run of a session of 24; every seventh: all scripts, both gains, all loads."""
     return [
-        commanded(servo, each.bench, each.script.name, each.kp, sample_period=DT)
+        commanded(servo, each.bench, each.script.name, each.kp, SynthesisSettings(sample_period=DT))
         for each in session_runs(servo)[::one_in]
     ]
 

@@ -30,7 +30,7 @@ from bam_core.mujoco import (
 from bam_core.mujoco.geared_servos import GearedServos
 from bam_core.servo.friction import Friction
 from bam_core.servo.model import ServoModel
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.refusals import refused
 
 BENCH = PendulumBench(mass=0.49, length=0.1)
@@ -93,7 +93,7 @@ def swing(servos: ServoActuation, steps: int) -> np.ndarray:
 @pytest.mark.parametrize("script", ["sin_sin", "up_and_down"])
 def test_the_bench_moves_as_in_the_rollout(script: str) -> None:
     period = servo().firmware.period
-    run = synthesize(servo(), BENCH, script, 400.0, sample_period=TRACE_STEPS * period)
+    run = synthesize(servo(), BENCH, script, 400.0, SynthesisSettings(sample_period=TRACE_STEPS * period))
     run = dataclasses.replace(run, position=np.full(len(run), run.goal_position[0]))
     vector = gear_vector(servo().with_gear(GEAR))
     expected = GearRollout([run], firmware=servo().firmware, substeps=10).positions(vector)[0]

@@ -19,7 +19,8 @@ from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.protection import OverloadProtection
 from bam_core.simulation.rollout import Rollout, parameter_vector
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.rollout_settings import RolloutSettings
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.mujoco_cases import (
     BENCH,
     EFFECT_CASES,
@@ -93,15 +94,15 @@ def test_it_is_closer_to_the_converged_reference_than_algorithm_1(
     delay = round(found.command_delay / servo.firmware.period) * servo.firmware.period
     bench_effects = dataclasses.replace(found, command_delay=delay)
     bench = PendulumBench(mass=mass, length=length)
-    run = synthesize(servo, bench, script, kp, sample_period=1e-3, bench_effects=bench_effects)
+    run = synthesize(
+        servo, bench, script, kp, SynthesisSettings(sample_period=1e-3, bench_effects=bench_effects)
+    )
     (truth,) = converged(servo, [run], bench_effects)
     for dt in (1e-3, 2e-3):
         algorithm1 = Rollout(
             [run],
-            firmware=servo.firmware,
-            dt=dt,
-            integrator="algorithm1",
-            quadratic_rule=servo.friction.quadratic_rule,
+            servo.firmware,
+            RolloutSettings(dt=dt, integrator="algorithm1", quadratic_rule=servo.friction.quadratic_rule),
         ).positions(parameter_vector(servo, bench_effects))[0]
         ours = simulate_recording(servo, run, dt=dt, bench_effects=bench_effects)
         error, allowed = distances([ours, algorithm1], [truth, truth])
@@ -116,7 +117,7 @@ def test_so_it_is_with_a_firmware_that_shapes_its_error(script: str) -> None:
     shape = {"dead_band": 0.01, "error_offset": 0.02, "goal_speed_limit": 2.0}
     firmware = dataclasses.replace(SERVO.firmware, name="shaped", **shape)
     servo = dataclasses.replace(SERVO, firmware=firmware)
-    run = synthesize(servo, BENCH, script, 16, sample_period=1e-3)
+    run = synthesize(servo, BENCH, script, 16, SynthesisSettings(sample_period=1e-3))
     (truth,) = converged(servo, [run])
     plain = simulate_recording(SERVO, run, dt=1e-3)
     ours = simulate_recording(servo, run, dt=1e-3)
@@ -131,7 +132,7 @@ def test_so_it_is_with_a_firmware_that_protects_itself() -> None:
     firmware = dataclasses.replace(SERVO.firmware, name="own", protection=protection)
     servo = dataclasses.replace(SERVO, firmware=firmware)
     bench = PendulumBench(mass=9.0, length=0.15)
-    run = synthesize(servo, bench, "up_and_down", 32, sample_period=1e-3)
+    run = synthesize(servo, bench, "up_and_down", 32, SynthesisSettings(sample_period=1e-3))
     run = dataclasses.replace(
         run, goal_position=np.where(run.time < 1.5, 2.5, 2.4), position=np.full(len(run), 0.8)
     )
@@ -213,7 +214,10 @@ BRIEFLY = ("friction_direction", "all")
 @pytest.fixture(scope="module")
 def runs() -> list[Recording]:
     bench = PendulumBench(mass=0.1, length=0.1)
-    return [synthesize("xl330", bench, script, 400.0, bench_effects=XL330_BENCH) for script in SCRIPTS]
+    return [
+        synthesize("xl330", bench, script, 400.0, SynthesisSettings(bench_effects=XL330_BENCH))
+        for script in SCRIPTS
+    ]
 
 
 @pytest.mark.parametrize(
@@ -309,7 +313,7 @@ def test_the_goal_of_a_replay_is_the_one_in_force() -> None:
 
 
 def test_a_recording_is_replayed_from_its_own_start() -> None:
-    recording = synthesize(SERVO, BENCH, "sin_sin", 16.0, released_from=0.3)
+    recording = synthesize(SERVO, BENCH, "sin_sin", 16.0, SynthesisSettings(released_from=0.3))
     run = replay_recording(SERVO, recording)
     assert run.position[0] == pytest.approx(0.3)
     assert not run.torque_enabled.any()

@@ -12,7 +12,8 @@ from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import SEMI_IMPLICIT_DT, Rollout, parameter_vector
-from bam_core.simulation.synthetic import commanded
+from bam_core.simulation.rollout_settings import RolloutSettings
+from bam_core.simulation.synthetic import SynthesisSettings, commanded
 
 CASES = {
     "mx64": ([(0.8, 0.12), (1.2, 0.18)], (10.0, 20.0)),
@@ -28,7 +29,13 @@ CASES = {
 def told(servo: ServoModel, name: str, period: float) -> list[Recording]:
     loads, gains = CASES[name]
     return [
-        commanded(servo, PendulumBench(mass=mass, length=length), script, kp, sample_period=period)
+        commanded(
+            servo,
+            PendulumBench(mass=mass, length=length),
+            script,
+            kp,
+            SynthesisSettings(sample_period=period),
+        )
         for mass, length in loads
         for kp in gains
         for script in SCRIPTS
@@ -52,8 +59,8 @@ def test_a_converted_servo_moves_nearly_as_the_published_one_with_its_own_integr
     assert apart < 5e-3
     unconverted = Rollout(
         told(published, name, period),
-        firmware=published.firmware,
-        quadratic_rule=published.friction.quadratic_rule,
+        published.firmware,
+        RolloutSettings(quadratic_rule=published.friction.quadratic_rule),
     ).positions(parameter_vector(published))
     before = np.abs(np.array(unconverted)[:, :: round(10e-3 / period)] - wanted).mean()
     assert apart < 0.8 * before

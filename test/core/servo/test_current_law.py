@@ -20,7 +20,8 @@ from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.rollout_settings import RolloutSettings
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.physics_cases import law, reference_positions, run
 from test.core.reference_simulation import PendulumState, ReferenceSimulation
 
@@ -126,7 +127,9 @@ def test_a_command_delay_is_commands_given_later(steps):
 def test_mujoco_is_the_converged_rollout(supply, effects):
     """At 20 V the supply limits the current for a good part of each run."""
     servo = erob(**effects)
-    runs = [synthesize(servo, LOAD, script, 50.0, supply_voltage=supply) for script in SCRIPTS]
+    runs = [
+        synthesize(servo, LOAD, script, 50.0, SynthesisSettings(supply_voltage=supply)) for script in SCRIPTS
+    ]
     for recording in runs:
         error = np.sqrt(np.mean((simulate_recording(servo, recording) - recording.position) ** 2))
         assert error < 0.6e-3, recording.script
@@ -134,7 +137,10 @@ def test_mujoco_is_the_converged_rollout(supply, effects):
 
 def test_a_low_supply_makes_a_difference():
     servo = erob()
-    fast, slow = (synthesize(servo, LOAD, "sin_time_square", 50.0, supply_voltage=v) for v in (48.0, 15.0))
+    fast, slow = (
+        synthesize(servo, LOAD, "sin_time_square", 50.0, SynthesisSettings(supply_voltage=v))
+        for v in (48.0, 15.0)
+    )
     assert np.max(np.abs(fast.position - slow.position)) > 0.05
 
 
@@ -167,7 +173,7 @@ def test_a_warm_winding_changes_the_torque_only_where_the_supply_falls_short():
 
 def test_torque_off_leaves_gravity_and_friction_only():
     recording = run(np.arange(600) * 5e-3, 1.0, position=0.8, enabled=False, bench=LOAD)
-    rollout = Rollout([recording], firmware=EROB.firmware, dt=5e-3)
+    rollout = Rollout([recording], EROB.firmware, RolloutSettings(dt=5e-3))
     one = parameter_vector(erob())
     other = one.copy()
     other[PARAMETERS.index("torque_constant")] *= 3.0

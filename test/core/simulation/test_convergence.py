@@ -9,7 +9,8 @@ from bam_core.servo.effects import BenchEffects
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
-from bam_core.simulation.synthetic import commanded
+from bam_core.simulation.rollout_settings import RolloutSettings
+from bam_core.simulation.synthetic import SynthesisSettings, commanded
 
 CASES = {
     "mx106": ([(0.75, 0.15), (1.25, 0.15)], (8.0, 24.0)),
@@ -24,12 +25,20 @@ def simulated(name, **stepping):
     servo = load_servo(name)
     loads, gains = CASES[name]
     runs = [
-        commanded(servo, PendulumBench(mass=mass, length=length), script, kp, sample_period=5.3e-3)
+        commanded(
+            servo,
+            PendulumBench(mass=mass, length=length),
+            script,
+            kp,
+            SynthesisSettings(sample_period=5.3e-3),
+        )
         for mass, length in loads
         for kp in gains
         for script in SCRIPTS
     ]
-    rollout = Rollout(runs, firmware=servo.firmware, quadratic_rule=servo.friction.quadratic_rule, **stepping)
+    rollout = Rollout(
+        runs, servo.firmware, RolloutSettings(quadratic_rule=servo.friction.quadratic_rule, **stepping)
+    )
     return np.array(rollout.positions(parameter_vector(servo)))[:, ::2]
 
 
@@ -65,16 +74,19 @@ def test_longer_steps_of_a_regulated_current_work_with_every_integrator(integrat
 def test_candidates_on_a_link_have_steps_of_their_own_and_leave_those_beside_them_alone():
     servo = load_servo("xl330_bam")
     runs = [
-        commanded(servo, PendulumBench(mass=0.3, length=0.1), script, 200.0, sample_period=5.3e-3)
+        commanded(
+            servo, PendulumBench(mass=0.3, length=0.1), script, 200.0, SynthesisSettings(sample_period=5.3e-3)
+        )
         for script in SCRIPTS
     ]
     rigid, linked = parameter_vector(servo), parameter_vector(servo, BenchEffects(arm_compliance=0.05))
-    options = {"firmware": servo.firmware, "quadratic_rule": servo.friction.quadratic_rule}
-    fast = Rollout(runs, **options, periods=4, short_substeps=8)
+    rule = servo.friction.quadratic_rule
+    fast = Rollout(runs, servo.firmware, RolloutSettings(periods=4, short_substeps=8, quadratic_rule=rule))
     together = fast.errors([rigid, linked, rigid])
     alone = [fast.errors(each)[0] for each in (rigid, linked, rigid)]
     np.testing.assert_array_equal(together, alone)
     for vector in (rigid, linked):
-        limit = Rollout(runs, **options, substeps=16).positions(vector)
+        exact = Rollout(runs, servo.firmware, RolloutSettings(substeps=16, quadratic_rule=rule))
+        limit = exact.positions(vector)
         apart = [np.abs(x - y).mean() for x, y in zip(fast.positions(vector), limit, strict=True)]
         assert np.mean(apart) < 0.1e-3

@@ -24,7 +24,7 @@ from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.physics_cases import random_run, servo
 from test.core.reference_simulation import ReferenceSimulation
 from test.core.refusals import refused
@@ -73,7 +73,7 @@ def test_effects_and_limits_go_together() -> None:
 
 def test_a_replay_in_mujoco_has_the_limit_of_its_recording() -> None:
     model = load_servo("xl330_bam")
-    run = synthesize(model, HEAVY, "sin_time_square", 400, demand_limit=HALF)
+    run = synthesize(model, HEAVY, "sin_time_square", 400, SynthesisSettings(demand_limit=HALF))
     assert np.mean(np.abs(simulate_recording(model, run) - run.position)) < 2e-3
     free = dataclasses.replace(run, demand_limit=math.inf)
     assert np.mean(np.abs(simulate_recording(model, free) - run.position)) > 1e-2
@@ -117,7 +117,7 @@ def test_a_servo_with_half_its_duty_is_identified_right() -> None:
         ),
     )
     runs = [
-        synthesize(simple, HEAVY, script, kp, demand_limit=HALF)
+        synthesize(simple, HEAVY, script, kp, SynthesisSettings(demand_limit=HALF))
         for script in ("sin_time_square", "up_and_down", "lift_and_drop")
         for kp in (200, 800)
     ]

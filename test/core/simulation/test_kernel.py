@@ -13,6 +13,7 @@ from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.friction import FRICTION_MODELS, FRICTION_PARAMETERS, Friction
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
+from bam_core.simulation.rollout_settings import RolloutSettings
 from test.core.physics_cases import BENCH, law, random_run, reference_positions, run, servo
 from test.core.reference_simulation import INTEGRATORS
 
@@ -107,7 +108,7 @@ def test_a_torque_that_is_released_later_lets_the_arm_fall_later():
     dt = 1e-3
     time = np.arange(2000) * dt
     recordings = [run(time, 1.0, position=1.0, enabled=time < released, kp=32.0) for released in (0.5, 0.505)]
-    rollout = Rollout(recordings, firmware=servo().firmware, dt=dt)
+    rollout = Rollout(recordings, servo().firmware, RolloutSettings(dt=dt))
     vector = parameter_vector(servo())
     expected = rollout.positions(vector)[1]
     vector[PARAMETERS.index("command_delay")] = 5e-3
@@ -119,7 +120,7 @@ def test_an_encoder_that_is_off_by_an_angle_only_shifts_the_run():
     shifted = dataclasses.replace(
         recording, position=recording.position + 0.05, goal_position=recording.goal_position + 0.05
     )
-    rollout = Rollout([recording, shifted], firmware=servo().firmware, dt=2e-3)
+    rollout = Rollout([recording, shifted], servo().firmware, RolloutSettings(dt=2e-3))
     vector = parameter_vector(servo())
     straight = rollout.positions(vector)[0]
     vector[PARAMETERS.index("zero_offset")] = 0.05
@@ -132,13 +133,13 @@ def test_every_smaller_model_is_m6_with_terms_off(name):
     smaller = parameter_vector(servo(law(name), model=name))
     # Terms too small to matter, but on: the kernel may skip nothing.
     m6 = np.where(smaller == 0.0, 1e-300, smaller)
-    rollout = Rollout(recordings, firmware=servo().firmware, dt=5e-3)
+    rollout = Rollout(recordings, servo().firmware, RolloutSettings(dt=5e-3))
     np.testing.assert_allclose(rollout.errors(m6), rollout.errors(smaller), rtol=1e-12)
 
 
 def test_the_error_is_the_mean_absolute_difference_of_positions():
     recordings = [random_run(seed, 5e-3, samples=200 + 30 * seed) for seed in range(5)]
-    rollout = Rollout(recordings, firmware=servo().firmware, dt=5e-3)
+    rollout = Rollout(recordings, servo().firmware, RolloutSettings(dt=5e-3))
     candidate = parameter_vector(servo())
     expected = [
         np.mean(np.abs(simulated - recording.position))
@@ -182,7 +183,7 @@ def test_friction_never_adds_energy_to_a_swing(coefficients, start, dt):
 
 def test_torque_off_leaves_gravity_and_friction_only():
     recording = run(np.arange(600) * 5e-3, 1.0, position=0.8, enabled=False)
-    rollout = Rollout([recording], firmware=servo().firmware, dt=5e-3)
+    rollout = Rollout([recording], servo().firmware, RolloutSettings(dt=5e-3))
     one = parameter_vector(servo())
     other = one.copy()
     other[PARAMETERS.index("torque_constant")] *= 3.0
@@ -195,7 +196,7 @@ def test_a_mirrored_run_is_the_mirrored_simulation():
     mirrored = dataclasses.replace(
         recording, position=-recording.position, goal_position=-recording.goal_position
     )
-    rollout = Rollout([recording, mirrored], firmware=servo().firmware, dt=5e-3)
+    rollout = Rollout([recording, mirrored], servo().firmware, RolloutSettings(dt=5e-3))
     one, other = rollout.positions(parameter_vector(servo()))
     assert np.array_equal(one, -other)
 
@@ -206,7 +207,7 @@ def test_an_arm_that_friction_holds_stays_exactly_where_it_is():
 
 def test_a_diverging_candidate_gets_a_large_finite_error():
     recording = run(np.arange(300) * 5e-3, np.sin(np.arange(300) * 0.05), kp=32.0)
-    rollout = Rollout([recording], firmware=servo().firmware, dt=5e-3, integrator="algorithm1")
+    rollout = Rollout([recording], servo().firmware, RolloutSettings(dt=5e-3, integrator="algorithm1"))
     frictionless = parameter_vector(servo(Friction()))
     wild, absurd = frictionless.copy(), frictionless.copy()
     wild[PARAMETERS.index("torque_constant")] = 1e3
@@ -297,7 +298,7 @@ def test_every_quirk_alone_moves_the_arm_as_in_the_reference(case):
 
 def test_lanes_with_servo_effects_leave_those_beside_them_alone():
     recordings = [random_run(seed, 2e-3) for seed in range(3)]
-    rollout = Rollout(recordings, firmware=servo().firmware, dt=2e-3)
+    rollout = Rollout(recordings, servo().firmware, RolloutSettings(dt=2e-3))
     plain = parameter_vector(servo())
     vectors = [plain]
     for case in QUIRK_CASES.values():
@@ -309,7 +310,7 @@ def test_an_arm_that_weighs_more_is_a_bench_with_a_heavier_arm():
     recording = random_run(4, 2e-3)
     heavier = dataclasses.replace(recording.bench, arm_mass=recording.bench.arm_mass + 0.15)
     recordings = [recording, dataclasses.replace(recording, bench=heavier)]
-    rollout = Rollout(recordings, firmware=servo().firmware, dt=2e-3)
+    rollout = Rollout(recordings, servo().firmware, RolloutSettings(dt=2e-3))
     expected = rollout.positions(parameter_vector(servo()))[1]
     corrected = parameter_vector(servo(), BenchEffects(arm_mass=0.15))
     np.testing.assert_allclose(rollout.positions(corrected)[0], expected, atol=1e-12)
@@ -319,7 +320,7 @@ def test_a_load_with_an_inertia_of_its_own_is_one_that_the_recording_tells_of():
     recording = random_run(4, 2e-3)
     told = dataclasses.replace(recording.bench, gyration=0.05)
     recordings = [recording, dataclasses.replace(recording, bench=told)]
-    rollout = Rollout(recordings, firmware=servo().firmware, dt=2e-3)
+    rollout = Rollout(recordings, servo().firmware, RolloutSettings(dt=2e-3))
     expected = rollout.positions(parameter_vector(servo()))[1]
     corrected = parameter_vector(servo(), BenchEffects(load_gyration=0.05))
     np.testing.assert_allclose(rollout.positions(corrected)[0], expected, atol=1e-12)
@@ -357,13 +358,13 @@ def test_the_ripple_of_an_aliased_supply_counts_as_far_as_the_bench_says():
     aliased = dataclasses.replace(servo().firmware, supply_is_aliased=True)
     recording = random_run(6, 2e-3)
     vector = parameter_vector(servo())
-    series = Rollout([recording], firmware=servo().firmware, dt=2e-3).positions(vector)[0]
-    rollout = Rollout([recording] * 3, firmware=aliased, dt=2e-3)
+    series = Rollout([recording], servo().firmware, RolloutSettings(dt=2e-3)).positions(vector)[0]
+    rollout = Rollout([recording] * 3, aliased, RolloutSettings(dt=2e-3))
     mean = rollout.positions(vector)[0]
     assert np.max(np.abs(series - mean)) > 1e-3
     vector[PARAMETERS.index("supply_ripple")] = 1.0
     np.testing.assert_allclose(rollout.positions(vector)[2], series, atol=1e-9)
-    unaliased = Rollout([recording], firmware=servo().firmware, dt=2e-3)
+    unaliased = Rollout([recording], servo().firmware, RolloutSettings(dt=2e-3))
     assert np.array_equal(unaliased.positions(vector)[0], series)
 
 
@@ -372,7 +373,10 @@ def test_positions_older_than_their_stamps_are_commands_that_come_later():
     time = np.arange(1500) * dt
     delayed = parameter_vector(servo(), BenchEffects(command_delay=late * dt))
     goal = 0.8 * np.sin(5.0 * time)
-    in_time, old = Rollout([run(time, goal)], firmware=servo().firmware, dt=dt), parameter_vector(servo())
+    in_time, old = (
+        Rollout([run(time, goal)], servo().firmware, RolloutSettings(dt=dt)),
+        parameter_vector(servo()),
+    )
     of_before = np.concatenate([np.zeros(late), in_time.positions(old)[0][:-late]])
     np.testing.assert_allclose(in_time.positions(delayed)[0], of_before, atol=1e-12)
 
@@ -380,7 +384,7 @@ def test_positions_older_than_their_stamps_are_commands_that_come_later():
 def test_a_delay_of_the_sensor_takes_damping_away():
     time = np.arange(1500) * 1e-3
     step = run(time, 0.5, kp=32.0)
-    rollout = Rollout([step], firmware=servo().firmware, dt=1e-3)
+    rollout = Rollout([step], servo().firmware, RolloutSettings(dt=1e-3))
     frictionless = servo(Friction())
     late = dataclasses.replace(frictionless, servo_effects=ServoEffects(sensor_delay=5e-3))
     calm, swinging = (rollout.positions(parameter_vector(each))[0] for each in (frictionless, late))
@@ -390,7 +394,7 @@ def test_a_delay_of_the_sensor_takes_damping_away():
 def test_an_open_bridge_brakes_less():
     time = np.arange(1500) * 1e-3
     recording = run(time, 0.0, position=1.0, kp=0.5)
-    rollout = Rollout([recording], firmware=servo().firmware, dt=1e-3)
+    rollout = Rollout([recording], servo().firmware, RolloutSettings(dt=1e-3))
     brake = servo(Friction())
     coast = dataclasses.replace(brake, servo_effects=ServoEffects(bridge_coasting=1.0))
     braked, coasting = (rollout.positions(parameter_vector(each))[0] for each in (brake, coast))
@@ -403,7 +407,7 @@ def test_friction_without_load_is_that_of_the_temperature_that_was_logged():
     )
     recording = random_run(8, 2e-3)
     warm = dataclasses.replace(recording, temperature=np.full(len(recording), 45.0))
-    rollout = Rollout([recording, warm], firmware=model.firmware, dt=2e-3)
+    rollout = Rollout([recording, warm], model.firmware, RolloutSettings(dt=2e-3))
     half = servo(law("m4").scaled(no_load=0.5), model="m4")
     found = rollout.positions(parameter_vector(model))
     np.testing.assert_allclose(found[1], rollout.positions(parameter_vector(half))[0], atol=1e-9)
@@ -425,7 +429,7 @@ def test_the_winding_starts_at_the_temperature_that_was_logged():
 
 def test_candidates_beside_each_other_do_not_see_each_other():
     recordings = [random_run(seed, 5e-3) for seed in range(3)]
-    rollout = Rollout(recordings, firmware=servo().firmware, dt=5e-3)
+    rollout = Rollout(recordings, servo().firmware, RolloutSettings(dt=5e-3))
     vectors = parameter_vector(servo()) * np.random.default_rng(0).uniform(0.8, 1.2, (50, len(PARAMETERS)))
     alone = np.array([rollout.errors(vector)[0] for vector in vectors])
     assert np.array_equal(rollout.errors(vectors), alone)
@@ -434,7 +438,7 @@ def test_candidates_beside_each_other_do_not_see_each_other():
 
 def test_chosen_samples_are_those_of_the_whole_trajectory():
     recordings = [random_run(seed, 5e-3, samples=100 + 37 * seed) for seed in range(3)]
-    rollout = Rollout(recordings, firmware=servo().firmware, dt=2e-3)
+    rollout = Rollout(recordings, servo().firmware, RolloutSettings(dt=2e-3))
     samples = rollout.samples([1, 3, 7])
     vectors = parameter_vector(servo()) * np.array([[1.0], [1.1], [0.9]])
     for vector, row in zip(vectors, samples.positions(vectors), strict=True):

@@ -19,7 +19,8 @@ from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.rollout import OPEN_LOOP_HORIZON, PARAMETERS, Rollout, parameter_vector
+from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
+from bam_core.simulation.rollout_settings import OPEN_LOOP_HORIZON, RolloutSettings
 from test.core.open_loop_cases import synthesize_open_loop
 from test.core.physics_cases import law, random_run, reference_positions, servo
 from test.core.refusals import refused
@@ -109,7 +110,7 @@ def test_simulations_start_anew_where_all_runs_are_in_open_loop() -> None:
     firmware = servo().firmware
     default = Rollout(open_runs, firmware=firmware)
     assert default.packed.restart == round(OPEN_LOOP_HORIZON / default.dt)
-    assert Rollout(open_runs, firmware=firmware, restart=math.inf).packed.restart == 0
+    assert Rollout(open_runs, firmware, RolloutSettings(restart=math.inf)).packed.restart == 0
     assert Rollout([*open_runs, random_run(2, 2e-3)], firmware=firmware).packed.restart == 0
 
 

@@ -16,6 +16,7 @@ from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.protection import OverloadProtection
 from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.simulation.rollout_settings import RolloutSettings
 from test.core.physics_cases import law, reference_positions, run, servo
 
 DT = 2e-3
@@ -159,7 +160,9 @@ def test_a_step_that_stands_for_several_periods_trips_at_the_same_time():
     model = protected(SMOOTH, dataclasses.replace(PROTECTION, time=0.4))
     vector = parameter_vector(model)
     fine, coarse = (
-        Rollout([recording], firmware=model.firmware, periods=periods, substeps=periods).positions(vector)[0]
+        Rollout([recording], model.firmware, RolloutSettings(periods=periods, substeps=periods)).positions(
+            vector
+        )[0]
         for periods in (1, 4)
     )
     assert fine[-1] < 1.0
@@ -173,7 +176,7 @@ def test_a_rollout_with_a_gear_has_it_too():
     recording = held_arm(np.where(np.arange(1500) < 900, 2.5, 2.4))
     vector = np.array([2.2, 2.0, 0.02, 0.05, 0.04, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
     geared = GearRollout([recording], firmware=model.firmware, substeps=2).positions(vector)[0]
-    plain = Rollout([recording], firmware=model.firmware, dt=1e-3, substeps=2)
+    plain = Rollout([recording], model.firmware, RolloutSettings(dt=1e-3, substeps=2))
     expected = plain.positions(parameter_vector(model))[0][::TRACE_STEPS]
     assert np.ptp(expected) > 0.5
     np.testing.assert_allclose(geared, expected, atol=1e-4)

@@ -14,6 +14,7 @@ from bam_core.servo.friction import QUADRATIC_RULES
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import load_servo
 from bam_core.simulation.rollout import PARAMETERS, SEMI_IMPLICIT_DT, Rollout, parameter_vector
+from bam_core.simulation.rollout_settings import RolloutSettings
 from test.core.physics_cases import M6, random_run, run, servo
 
 FIRMWARE = servo().firmware
@@ -41,13 +42,13 @@ def test_a_result_does_not_depend_on_what_is_simulated_beside_it():
 
 
 def test_a_result_does_not_depend_on_the_number_of_workers():
-    one = Rollout(RECORDINGS * 7, firmware=FIRMWARE, workers=1).errors(candidates(5))
-    many = Rollout(RECORDINGS * 7, firmware=FIRMWARE, workers=4).errors(candidates(5))
+    one = Rollout(RECORDINGS * 7, FIRMWARE, RolloutSettings(workers=1)).errors(candidates(5))
+    many = Rollout(RECORDINGS * 7, FIRMWARE, RolloutSettings(workers=4)).errors(candidates(5))
     assert np.array_equal(one, many)
 
 
 def test_one_rollout_serves_several_threads():
-    rollout = Rollout(RECORDINGS, firmware=FIRMWARE, workers=3)
+    rollout = Rollout(RECORDINGS, FIRMWARE, RolloutSettings(workers=3))
     expected = rollout.errors(candidates(6))
     results = [None] * 4
 
@@ -94,7 +95,8 @@ def test_positions_come_at_the_recordings_own_times():
 def test_smaller_steps_change_the_default_result_by_less_than_the_encoder_resolves():
     vector = parameter_vector(servo())
     ours, limit = (
-        np.concatenate(Rollout(RECORDINGS, firmware=FIRMWARE, substeps=n).positions(vector)) for n in (1, 10)
+        np.concatenate(Rollout(RECORDINGS, FIRMWARE, RolloutSettings(substeps=n)).positions(vector))
+        for n in (1, 10)
     )
     assert np.mean(np.abs(ours - limit)) < FIRMWARE.resolution
 
@@ -115,7 +117,7 @@ def test_no_recordings_are_refused():
 @pytest.mark.parametrize(("option", "value"), [("dt", 0.0), ("substeps", 0)])
 def test_an_option_out_of_range_is_named(option, value):
     with pytest.raises(OutOfRange) as caught:
-        Rollout(RECORDINGS, firmware=FIRMWARE, **{option: value})
+        RolloutSettings(**{option: value})
     assert (caught.value.thing, caught.value.value) == (f"rollout {option}", value)
 
 
@@ -125,7 +127,7 @@ def test_an_option_out_of_range_is_named(option, value):
 )
 def test_an_unknown_option_is_answered_with_those_that_exist(option, value, valid):
     with pytest.raises(UnknownName) as caught:
-        Rollout(RECORDINGS, firmware=FIRMWARE, **{option: value})
+        RolloutSettings(**{option: value})
     assert (caught.value.kind, caught.value.name) == (option, value)
     assert caught.value.valid == tuple(sorted(valid))
 

@@ -12,8 +12,9 @@ from bam_core.errors import Unsupported
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
+from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.simulation.set_points import slewed_means
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.refusals import refused
 
 PERIOD = 1e-3  # s
@@ -37,11 +38,11 @@ def test_where_torque_comes_on_a_set_point_starts_from_the_servo() -> None:
 def test_it_makes_no_difference_in_steps_of_the_firmwares_period(script: str) -> None:
     bench = PendulumBench(mass=0.5, arm_mass=0.05, length=0.15)
     recording = synthesize(
-        SERVO, bench, script, 16.0, sample_period=7e-3
+        SERVO, bench, script, 16.0, SynthesisSettings(sample_period=7e-3)
     )  # goals change within steps of 4 ms
     vector = parameter_vector(SERVO)
     first, within = (
-        Rollout([recording], firmware=SERVO.firmware, slew_first=each).positions(vector)[0]
+        Rollout([recording], SERVO.firmware, RolloutSettings(slew_first=each)).positions(vector)[0]
         for each in (True, False)
     )
     assert first == pytest.approx(within, abs=1e-9)
@@ -50,14 +51,14 @@ def test_it_makes_no_difference_in_steps_of_the_firmwares_period(script: str) ->
 def test_steps_longer_than_the_period_start_to_slew_when_the_goal_changes() -> None:
     bench = PendulumBench(mass=0.5, arm_mass=0.05, length=0.15)
     slow = dataclasses.replace(SERVO.firmware, name="slow", goal_speed_limit=2.0)
-    recording = synthesize(SERVO, bench, "sin_time_square", 16.0, sample_period=7e-3)
+    recording = synthesize(SERVO, bench, "sin_time_square", 16.0, SynthesisSettings(sample_period=7e-3))
     vector = parameter_vector(SERVO)
     exact = Rollout([recording], firmware=slow).positions(vector)[0]
     off = [
         float(np.abs(rollout.positions(vector)[0] - exact).mean())
         for rollout in (
-            Rollout([recording], firmware=slow, periods=4, slew_first=True),
-            Rollout([recording], firmware=slow, periods=4),
+            Rollout([recording], slow, RolloutSettings(periods=4, slew_first=True)),
+            Rollout([recording], slow, RolloutSettings(periods=4)),
         )
     ]
     assert off[0] < 0.15e-3
@@ -68,6 +69,6 @@ def test_goals_are_not_slewed_twice() -> None:
     recording = synthesize(SERVO, PendulumBench(mass=0.5, length=0.15), "sin_sin", 16.0)
     vector = parameter_vector(SERVO)
     vector[PARAMETERS.index("goal_slew_time")] = 0.3
-    rollout = Rollout([recording], firmware=SERVO.firmware, slew_first=True)
+    rollout = Rollout([recording], SERVO.firmware, RolloutSettings(slew_first=True))
     with refused(Unsupported):
         rollout.errors(vector)

@@ -18,14 +18,18 @@ from bam_core.simulation.kernel.lanes import BLOCK
 from bam_core.simulation.measured_states import measured_states
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.short_horizon import LONGER, SHORT, short_horizon_errors
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.physics_cases import run, servo
 from test.core.refusals import refused
 
 COUNT = servo().firmware.resolution
 RUNS = [
     synthesize(
-        "mx106", PendulumBench(mass=1.0, length=0.15), script, 16.0, sample_period=5e-3, quantised=True
+        "mx106",
+        PendulumBench(mass=1.0, length=0.15),
+        script,
+        16.0,
+        SynthesisSettings(sample_period=5e-3, quantised=True),
     )
     for script in ("sin_sin", "lift_and_drop", "up_and_down")
 ]
@@ -93,7 +97,9 @@ def test_the_winding_stays_warm_and_the_arm_bent_when_a_simulation_starts_anew()
     bench = BenchEffects(arm_compliance=0.05, arm_backlash=0.02, command_delay=4e-3)
     vector = parameter_vector(warm, bench)
     held = PendulumBench(mass=1.5, length=0.15)
-    recording = synthesize(warm, held, "sin_sin", 32.0, sample_period=1e-3, bench_effects=bench)
+    recording = synthesize(
+        warm, held, "sin_sin", 32.0, SynthesisSettings(sample_period=1e-3, bench_effects=bench)
+    )
     apart = Rollout.for_servo([recording], warm).errors(vector)[0, 0]
     assert short_horizon_errors([recording], warm, vector)[0, 0] < max(apart, 2e-4)
 

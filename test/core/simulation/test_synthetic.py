@@ -10,7 +10,7 @@ from bam_core.errors import UnknownName
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.physics_cases import BENCH, servo
 
 TRUTH = dataclasses.replace(
@@ -40,7 +40,11 @@ UNTOLD = ("friction_temperature", "supply_ripple", "load_inertia")
 
 @pytest.fixture(scope="module")
 def recordings():
-    return [synthesize(TRUTH, BENCH, name, kp, bench_effects=ARM) for name in SCRIPTS for kp in (8.0, 32.0)]
+    return [
+        synthesize(TRUTH, BENCH, name, kp, SynthesisSettings(bench_effects=ARM))
+        for name in SCRIPTS
+        for kp in (8.0, 32.0)
+    ]
 
 
 def test_the_true_parameters_explain_a_run_to_a_fraction_of_an_encoder_count(recordings):
@@ -75,14 +79,14 @@ def test_the_script_is_followed_and_torque_goes_off_with_it(recordings):
 
 
 def test_quantised_positions_are_whole_encoder_counts():
-    recording = synthesize(servo(), BENCH, "sin_sin", 32.0, quantised=True)
+    recording = synthesize(servo(), BENCH, "sin_sin", 32.0, SynthesisSettings(quantised=True))
     counts = recording.position / servo().firmware.resolution
     np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
 
 
 def test_an_arm_released_with_torque_off_swings_freely():
     frictionless = dataclasses.replace(servo(), friction=dataclasses.replace(servo().friction, viscous=0.0))
-    recording = synthesize(frictionless, BENCH, "sin_sin", 32.0, released_from=1.5)
+    recording = synthesize(frictionless, BENCH, "sin_sin", 32.0, SynthesisSettings(released_from=1.5))
     assert not recording.torque_enabled.any()
     assert recording.position[0] == pytest.approx(1.5)
     assert recording.position.min() < -0.1

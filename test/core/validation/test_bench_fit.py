@@ -14,7 +14,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from bam_core.validation.bench_fit import fit_bench
 from bam_core.validation.validation import errors_of
 from test.core.identification_cases import write_log
@@ -28,7 +28,9 @@ def recordings(effects: BenchEffects, kp: tuple[float, ...] = (8.0, 32.0)) -> li
     scripts = ("sin_sin", "sin_time_square")
     return [
         replace(
-            synthesize(SERVO, BENCH, script, gain, bench_effects=effects, supply_voltage=15.0),
+            synthesize(
+                SERVO, BENCH, script, gain, SynthesisSettings(bench_effects=effects, supply_voltage=15.0)
+            ),
             name=f"{script}_{gain:g}",
         )
         for script in scripts

@@ -9,7 +9,8 @@ import pytest
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.model import load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
-from bam_core.simulation.synthetic import commanded
+from bam_core.simulation.rollout_settings import RolloutSettings
+from bam_core.simulation.synthetic import SynthesisSettings, commanded
 from studies.bench.fidelity import BENCHES, TIME_STEPS, Distance, servo_fidelity
 
 
@@ -28,15 +29,15 @@ def test_every_run_is_closer_to_the_truth_than_algorithm_1_with_the_same_time_st
 def test_the_truth_is_the_limit_of_algorithm_1_too() -> None:
     servo = load_servo("mx106")
     bench, kp = BENCHES["mx106"]
-    runs = [commanded(servo, bench, script, kp, sample_period=1e-3) for script in SCRIPTS]
+    runs = [commanded(servo, bench, script, kp, SynthesisSettings(sample_period=1e-3)) for script in SCRIPTS]
     found = {}
     for integrator in ("midpoint", "algorithm1"):
         rollout = Rollout(
             runs,
-            firmware=servo.firmware,
-            substeps=200,
-            integrator=integrator,
-            quadratic_rule=servo.friction.quadratic_rule,
+            servo.firmware,
+            RolloutSettings(
+                substeps=200, integrator=integrator, quadratic_rule=servo.friction.quadratic_rule
+            ),
         )
         found[integrator] = rollout.positions(parameter_vector(servo))
     gaps = [Distance.between(x, y) for x, y in zip(found["midpoint"], found["algorithm1"], strict=True)]

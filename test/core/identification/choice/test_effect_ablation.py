@@ -27,7 +27,8 @@ from bam_core.servo.motor import DcMotor
 from bam_core.servo.parameters import SERVO_EFFECTS
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.rollout_settings import RolloutSettings
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 
 Array = NDArray[np.float64]
 
@@ -70,7 +71,9 @@ def session(truth: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH) -> lis
     for script in ("sin_time_square", "sin_sin", "lift_and_drop"):
         for kp, mass in ((8.0, 1.2), (32.0, 0.5), (32.0, 1.2)):
             bench = PendulumBench(mass=mass, length=0.15)
-            run = synthesize(truth, bench, script, kp, sample_period=5e-3, bench_effects=bench_effects)
+            run = synthesize(
+                truth, bench, script, kp, SynthesisSettings(sample_period=5e-3, bench_effects=bench_effects)
+            )
             logs.append(
                 replace(
                     run,
@@ -78,7 +81,7 @@ def session(truth: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH) -> lis
                     voltage=13.0 + 2.0 * np.sin(7.0 * run.time + len(logs)),
                 )
             )
-    fine = Rollout(logs, firmware=truth.firmware, dt=truth.firmware.period, substeps=20)
+    fine = Rollout(logs, truth.firmware, RolloutSettings(dt=truth.firmware.period, substeps=20))
     found = fine.positions(parameter_vector(truth, bench_effects))
     noise = np.random.default_rng(0)
     return [

@@ -18,7 +18,8 @@ from bam_core.identification.settings import IdentifySettings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.simulation.rollout import Rollout, parameter_vector
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.rollout_settings import RolloutSettings
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.identification_cases import BENCH, mx106
 
 SERVO = mx106("m1")
@@ -28,7 +29,7 @@ M1 = FRICTION_MODELS["m1"]
 def logs(*runs: tuple[str, float]) -> list[Recording]:
     return [
         replace(
-            synthesize(SERVO, BENCH, script, kp, sample_period=0.02),
+            synthesize(SERVO, BENCH, script, kp, SynthesisSettings(sample_period=0.02)),
             name=f"{script}_{kp:g}",
             sha256=f"{script}{kp}",
         )
@@ -100,7 +101,9 @@ def test_a_log_has_the_error_of_the_folds_that_leave_it_out(monkeypatch: pytest.
     def error(log: Recording, rule: str) -> float:
         vector = fit.vector.copy()
         vector[0] = constants[rule]
-        return float(Rollout([log], firmware=SERVO.firmware, integrator="midpoint").errors(vector)[0, 0])
+        return float(
+            Rollout([log], SERVO.firmware, RolloutSettings(integrator="midpoint")).errors(vector)[0, 0]
+        )
 
     assert list(errors) == sorted(names([one, two]))
     assert errors[two.name] == pytest.approx(error(two, "first"))

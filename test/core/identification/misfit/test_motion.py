@@ -13,7 +13,7 @@ from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.identification_cases import mx106
 
 BENCH = PendulumBench(mass=0.8, arm_mass=0.1, length=0.15)
@@ -56,7 +56,7 @@ def moved(
     servo: ServoModel, bench_effects: BenchEffects, kp: float, demand_limit: float = np.inf
 ) -> tuple[Motion, Rollout]:
     recording = synthesize(
-        servo, BENCH, "lift_and_drop", kp, sample_period=0.002, bench_effects=bench_effects
+        servo, BENCH, "lift_and_drop", kp, SynthesisSettings(sample_period=0.002, bench_effects=bench_effects)
     )
     rollout = Rollout.for_servo([replace(recording, demand_limit=demand_limit)], servo)
     (found,) = motions(rollout, servo, bench_effects)

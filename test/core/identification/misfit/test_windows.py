@@ -13,7 +13,7 @@ from bam_core.identification.misfit.windows import Windows, contrasts, noise_gai
 from bam_core.identification.search.sensitivity import normalised
 from bam_core.servo.effects import IDEAL_BENCH
 from bam_core.simulation.rollout import Rollout, parameter_vector
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.identification_cases import BENCH, mx106
 from test.core.misfit_cases import motion
 from test.core.uncertainty_cases import space_for
@@ -47,7 +47,7 @@ def test_noise_of_samples_has_its_gain(per_sample: int) -> None:
 
 @pytest.mark.parametrize(("period", "length"), [(0.002, 0.1), (0.02, 0.32)])
 def test_a_window_is_a_tenth_of_a_second_or_sixteen_samples(period: float, length: float) -> None:
-    logs = [synthesize(SERVO, BENCH, "sin_sin", 8.0, sample_period=period)]
+    logs = [synthesize(SERVO, BENCH, "sin_sin", 8.0, SynthesisSettings(sample_period=period))]
     found = window_length(logs, SERVO.firmware)
     assert length - 1e-9 <= found < length + 4.0 * SERVO.firmware.period + 1e-9
     assert found / (4.0 * SERVO.firmware.period) == pytest.approx(
@@ -58,7 +58,8 @@ def test_a_window_is_a_tenth_of_a_second_or_sixteen_samples(period: float, lengt
 @pytest.fixture(scope="module")
 def windows() -> Windows:
     logs = [
-        synthesize(SERVO, BENCH, script, 8.0, sample_period=0.005) for script in ("sin_sin", "up_and_down")
+        synthesize(SERVO, BENCH, script, 8.0, SynthesisSettings(sample_period=0.005))
+        for script in ("sin_sin", "up_and_down")
     ]
     length = window_length(logs, SERVO.firmware)
     return Windows(Rollout.for_servo(logs, SERVO, restart=length), length)

@@ -20,14 +20,20 @@ from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, parameter_vector
 from bam_core.simulation.short_horizon import short_horizon_errors
-from bam_core.simulation.synthetic import commanded
+from bam_core.simulation.synthetic import SynthesisSettings, commanded
 
 SERVO = load_servo("mx106")
 
 
 def logs(masses: int, gains: int) -> list[Recording]:
     return [
-        commanded(SERVO, PendulumBench(mass=0.2 + 0.1 * i, length=0.15), script, 4.0 + j, sample_period=10e-3)
+        commanded(
+            SERVO,
+            PendulumBench(mass=0.2 + 0.1 * i, length=0.15),
+            script,
+            4.0 + j,
+            SynthesisSettings(sample_period=10e-3),
+        )
         for i in range(masses)
         for j in range(gains)
         for script in SCRIPTS

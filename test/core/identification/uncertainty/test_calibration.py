@@ -20,7 +20,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.identification_cases import BENCH, mx106, record, session
 from test.core.uncertainty_cases import space_for
 
@@ -94,7 +94,7 @@ def test_the_same_logs_give_the_same_prediction() -> None:
 def test_what_is_left_out_takes_no_part_in_where_its_bands_are(monkeypatch: pytest.MonkeyPatch) -> None:
     light = PendulumBench(mass=0.5, arm_mass=0.05, length=0.1)
     logs = [
-        replace(synthesize(SERVO, bench, script, kp, sample_period=0.02), name=f"{index}")
+        replace(synthesize(SERVO, bench, script, kp, SynthesisSettings(sample_period=0.02)), name=f"{index}")
         for index, (script, kp, bench) in enumerate(
             [("sin_sin", 8.0, light), ("sin_sin", 16.0, BENCH), ("up_and_down", 8.0, BENCH)]
         )

@@ -18,7 +18,7 @@ from bam_core.identification.uncertainty.tolerances import EXACT
 from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.identification_cases import mx106
 from test.core.uncertainty_cases import space_for
 
@@ -36,7 +36,10 @@ def logs_with(*benches: PendulumBench) -> list[Recording]:
     """Runs whose errors are those of an encoder of 6 mrad: a fit without any has no scale for weights."""
     random = np.random.default_rng(0)
     logs = [
-        replace(synthesize(SERVO, bench, "sin_sin", kp, sample_period=0.01), name=f"{index}_{kp:g}")
+        replace(
+            synthesize(SERVO, bench, "sin_sin", kp, SynthesisSettings(sample_period=0.01)),
+            name=f"{index}_{kp:g}",
+        )
         for index, bench in enumerate(benches)
         for kp in (8.0, 32.0)
     ]

@@ -31,7 +31,8 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
-from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.rollout_settings import RolloutSettings
+from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from bam_core.text.uncertainty_findings import ParameterRemark, RunAdvice
 from studies.coverage import Case, repeat
 from test.core.identification_cases import BENCH, mx106, record, session
@@ -98,7 +99,7 @@ def test_what_trades_is_said_to_and_the_recording_that_would_help_does(
 def test_perfect_logs_that_do_not_tell_motor_from_friction_are_no_excuse() -> None:
     servo = replace(mx106("m1"), firmware=replace(mx106("m1").firmware, counts_per_turn=1e9))
     logs = [
-        synthesize(servo, bench, "sin_sin", kp, sample_period=5e-3, supply_voltage=15.0)
+        synthesize(servo, bench, "sin_sin", kp, SynthesisSettings(sample_period=5e-3, supply_voltage=15.0))
         for kp in (8.0, 32.0)
         for bench in (BENCH, LIGHT)
     ]
@@ -263,12 +264,17 @@ def test_the_bias_of_the_steps_is_what_far_finer_steps_are_off(monkeypatch: pyte
         lambda rollout, at: replace(at, residuals=residuals_at(rollout, at.vector)),
     )
     servo = mx106("m1")
-    logs = [synthesize(servo, bench, "sin_sin", 8.0, sample_period=0.02) for bench in (BENCH, LIGHT)]
+    logs = [
+        synthesize(servo, bench, "sin_sin", 8.0, SynthesisSettings(sample_period=0.02))
+        for bench in (BENCH, LIGHT)
+    ]
     vector = parameter_vector(servo)
     coarse = Rollout.for_servo(logs, servo)
     fine, finest = (
         Rollout(
-            logs, firmware=servo.firmware, dt=coarse.dt, substeps=n * coarse.substeps, integrator="midpoint"
+            logs,
+            servo.firmware,
+            RolloutSettings(dt=coarse.dt, substeps=n * coarse.substeps, integrator="midpoint"),
         )
         for n in (4, 32)
     )

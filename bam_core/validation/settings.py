@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of a validation: simulation step, and draws for bands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bam_core.identification.uncertainty.prediction import Prediction
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidateSettings:
+    """Settings of `validate`.
+
+    Attributes:
+        dt: step of controller and simulation, s; None: the firmware's period.
+        prediction: the servo's predictive distribution, see `load_prediction`; needed for draws.
+        draws: of its parameters, for 90 % bands: LEAST_DRAWS or more, or 0 for none.
+        seed: of the draws.
+    """
+
+    dt: float | None = None
+    prediction: Prediction | None = None
+    draws: int = 0
+    seed: int = 0
+
+
+DEFAULT_SETTINGS = ValidateSettings()
+"""Of `validate`."""
