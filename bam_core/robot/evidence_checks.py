@@ -9,7 +9,7 @@ import numpy as np
 
 from bam_core.errors import BadData
 from bam_core.robot.excitation import excitation, load_torques
-from bam_core.robot.identification import RobotTask
+from bam_core.robot.result import RobotTask
 from bam_core.robot.root import FIXED
 from bam_core.robot.run import RobotRun
 from bam_core.servo.friction import FRICTION_MODELS

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from bam_core.arrays import Array
 from bam_core.mujoco.robot import compile_robot
 from bam_core.robot.deviations import RobotDeviations
+from bam_core.robot.tolerances import RobotTolerances
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel
 from bam_core.servo.parameters import MOTOR_PARAMETERS
-from bam_core.text.tolerance_words import require_tolerances
 
 _LOGARITHMIC = {
     "torque_constant": 0.1,  # units of one type differ by some percent, benches by as much
@@ -45,39 +45,6 @@ _TYPICAL_WIDTH, _OWN_WIDTH = 0.5, 0.4  # of such a size, and of where it begins:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tolerances:
-    """One standard deviation of what a robot's description and bus do not say; zero: known exactly.
-
-    Attributes:
-        delay: s, of goals on their way, beside `expected_delay`.
-        expected_delay: s.
-        zero: rad, of every encoder.
-        strength: share, of every motor's torque beside its type's.
-        back_emf: share, of every motor's torque constant beside its type's.
-        friction: share, of every gear's friction without load beside its type's.
-        load_friction: share, of its friction under load.
-        mass: share, of the mass of every heavy body.
-        centre: m, of its centre, in every direction.
-
-    Raises:
-        BamError: a value is negative, not finite or far beyond any robot.
-    """
-
-    delay: float = 5e-3
-    expected_delay: float = 5e-3
-    zero: float = 0.02
-    strength: float = 0.05
-    back_emf: float = 0.05
-    friction: float = 0.1
-    load_friction: float = 0.1
-    mass: float = 0.03
-    centre: float = 3e-3
-
-    def __post_init__(self) -> None:
-        require_tolerances(self)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Unknowns:
     """All unknowns of a robot, in the order of a vector of coordinates.
 
@@ -90,7 +57,7 @@ class Unknowns:
 
     servos: Mapping[str, ServoModel]
     joints: Mapping[str, str]
-    tolerances: Tolerances
+    tolerances: RobotTolerances
     bodies: tuple[str, ...]
     names: tuple[str, ...] = field(init=False)
 
@@ -234,6 +201,6 @@ def _typical(name: str, servo: ServoModel) -> float:
     return _QUADRATIC if name.startswith("quadratic") else _LOAD
 
 
-def bodies_for(spec: mujoco.MjSpec, tolerances: Tolerances) -> tuple[str, ...]:
+def bodies_for(spec: mujoco.MjSpec, tolerances: RobotTolerances) -> tuple[str, ...]:
     """Return the bodies whose mass or centre may be off."""
     return heavy_bodies(spec) if tolerances.mass or tolerances.centre else ()

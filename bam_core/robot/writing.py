@@ -17,7 +17,8 @@ from bam_core.identification.software import package_versions, software
 from bam_core.robot.curves import CURVES, save_curves
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.deviations_file import deviations_path, save_deviations
-from bam_core.robot.identification import RobotIdentification, RobotParameters, RobotTask
+from bam_core.robot.result import RobotIdentification, RobotParameters, RobotTask
+from bam_core.robot.settings import RobotIdentifySettings
 from bam_core.servo.model import Provenance, ServoModel
 
 SUMMARY = "summary.json"
@@ -46,7 +47,7 @@ class RobotOutput:
         Raises:
             NotWritable: they cannot be written.
         """
-        provenance = _provenance(parameters.task, self._robot)
+        provenance = _provenance(parameters.task, parameters.settings, self._robot)
         _write_model(self._target, parameters.model, parameters.servos, parameters.deviations, provenance)
         self.unfinished.add(parameters.model)
 
@@ -92,7 +93,7 @@ def write_robot_identification(
 def _write(identification: RobotIdentification, draft: Path, robot: str) -> None:
     for model, fit in identification.fits.items():
         provenance = replace(
-            _provenance(identification.task, robot),
+            _provenance(identification.task, identification.settings, robot),
             train_mae=identification.mae(model, identification.train),
             test_mae=identification.mae(model, identification.test),
         )
@@ -122,7 +123,7 @@ def _write_model(
     save_deviations(deviations, deviations_path(directory, model))
 
 
-def _provenance(task: RobotTask, robot: str) -> Provenance:
+def _provenance(task: RobotTask, settings: RobotIdentifySettings, robot: str) -> Provenance:
     """Return where a fit comes from; errors are unknown."""
     return Provenance(
         source=(
@@ -133,7 +134,7 @@ def _provenance(task: RobotTask, robot: str) -> Provenance:
         software=software(),
         packages=package_versions(),
         date=datetime.date.today().isoformat(),
-        tolerances=asdict(task.tolerances),
+        tolerances=asdict(settings.tolerances),
         train_data={run.name: run.sha256 for run in task.train},
         test_data={run.name: run.sha256 for run in task.test},
     )

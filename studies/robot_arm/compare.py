@@ -18,7 +18,7 @@ import numpy as np
 
 from bam_core.errors import BamError, OutOfRange
 from bam_core.files.atomic_file import require_file, write_text
-from bam_core.robot.identification import RobotIdentification
+from bam_core.robot.result import RobotIdentification
 from bam_core.text.table import format_table
 from studies.robot_arm.hidden import draw_arm, draw_session
 from studies.robot_arm.ours import MODEL, identify_arm

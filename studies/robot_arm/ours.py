@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bam_core.robot.identification import RobotIdentification, RobotTask, identify_robot
+from bam_core.robot.identification import identify_robot
+from bam_core.robot.result import RobotIdentification, RobotTask
 from bam_core.robot.run import RobotRun
+from bam_core.robot.settings import RobotIdentifySettings
 from bam_core.robot.simulation import RobotBench
 from bam_core.servo.model import load_servo
 from studies.robot_arm.arm import JOINTS, six_joint_arm
@@ -31,6 +33,6 @@ def identify_arm(
             train=fitted,
             test=test,
         ),
-        [MODEL],
-        progress,
+        RobotIdentifySettings(models=MODEL),
+        progress=progress,
     )

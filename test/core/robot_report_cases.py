@@ -10,8 +10,10 @@ import pytest
 
 from bam_core.robot import identification
 from bam_core.robot.fit import RobotFit
-from bam_core.robot.identification import RobotTask, identify_robot
+from bam_core.robot.identification import identify_robot
 from bam_core.robot.noise import Noise
+from bam_core.robot.result import RobotTask
+from bam_core.robot.settings import RobotIdentifySettings
 from bam_core.robot.unknowns import Unknowns
 from bam_core.robot.writing import write_robot_identification
 from bam_core.servo.model import load_servo
@@ -56,5 +58,7 @@ def identified_robot(directory: Path, *, error: float = TOLD, test: bool = True)
             "fit_robot",
             lambda search, train, joints, unknowns, quick, progress: fitted(unknowns, error=error),
         )
-        write_robot_identification(identify_robot(task, MODELS), directory, "arm <small>")
+        write_robot_identification(
+            identify_robot(task, RobotIdentifySettings(models=MODELS)), directory, "arm <small>"
+        )
     return directory

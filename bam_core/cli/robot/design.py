@@ -134,7 +134,8 @@ def _task(arguments: argparse.Namespace) -> DesignTask:
     from bam_core.robot.motion_design import DESIGN_STEP, DesignTask
     from bam_core.robot.motion_limits import MotionLimits, joint_space
     from bam_core.robot.simulation import RobotBench
-    from bam_core.robot.unknowns import Tolerances, Unknowns, bodies_for, with_friction_model
+    from bam_core.robot.tolerances import DEFAULT
+    from bam_core.robot.unknowns import Unknowns, bodies_for, with_friction_model
     from bam_core.servo.model import load_servo
     from bam_core.text.tolerance_words import tolerances_from
 
@@ -154,7 +155,7 @@ def _task(arguments: argparse.Namespace) -> DesignTask:
     }
     joints = chosen_joints(list(types), comma_list(arguments.joints))
     bench = RobotBench.make(spec, arguments.root, step=DESIGN_STEP)
-    tolerances = tolerances_from(arguments.tolerance, Tolerances())
+    tolerances = tolerances_from(arguments.tolerance, DEFAULT)
     unknowns = Unknowns(
         servos=servos, joints=types, tolerances=tolerances, bodies=bodies_for(bench.spec, tolerances)
     )

@@ -19,7 +19,7 @@ from bam_core.text.comma_list import comma_list
 from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
-    from bam_core.robot.identification import RobotIdentification
+    from bam_core.robot.result import RobotIdentification
     from bam_core.robot.run import RobotRun
 
 log = logging.getLogger(__name__)
@@ -76,14 +76,16 @@ def run(arguments: argparse.Namespace) -> int:
 
     from bam_core.identification.settings import resolve_models
     from bam_core.robot.evidence_checks import require_evidence, require_excitation
-    from bam_core.robot.identification import RobotTask, identify_robot
-    from bam_core.robot.unknowns import Tolerances
+    from bam_core.robot.identification import identify_robot
+    from bam_core.robot.result import RobotTask
+    from bam_core.robot.settings import RobotIdentifySettings
+    from bam_core.robot.tolerances import DEFAULT
     from bam_core.robot.writing import RobotOutput
     from bam_core.text.tolerance_words import tolerances_from
 
     start = time.monotonic()
     models = [model.name for model in resolve_models(comma_list(arguments.models))]
-    tolerances = tolerances_from(arguments.tolerance, Tolerances())
+    settings = RobotIdentifySettings(models=models, tolerances=tolerances_from(arguments.tolerance, DEFAULT))
     output = RobotOutput(arguments.output, Path(arguments.robot).stem)
     case = robot_case(arguments)
     train, test = _split(case, arguments.test or (), arguments)
@@ -95,7 +97,6 @@ def run(arguments: argparse.Namespace) -> int:
         joints=case.joints,
         train=train,
         test=test,
-        tolerances=tolerances,
     )
     for line in (*warnings, *require_excitation(task, models)):
         log.warning(line)
@@ -108,7 +109,9 @@ def run(arguments: argparse.Namespace) -> int:
                 print(words, file=sys.stderr, flush=True)
 
         try:
-            found = identify_robot(task, models, told, fitted=output.write_parameters, finished=output.write)
+            found = identify_robot(
+                task, settings, progress=told, fitted=output.write_parameters, finished=output.write
+            )
         finally:
             for model in sorted(output.unfinished):
                 log.warning("%s: wrote the parameters of %s, but not their errors", arguments.output, model)

@@ -12,7 +12,7 @@ import pytest
 from bam_core.errors import BadData, UnknownName
 from bam_core.robot.evidence_checks import require_excitation
 from bam_core.robot.excitation import excitation, load_torques
-from bam_core.robot.identification import RobotTask
+from bam_core.robot.result import RobotTask
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
 from bam_core.servo.model import load_servo

@@ -15,9 +15,12 @@ from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.deviations_file import deviations_path, load_deviations, save_deviations
 from bam_core.robot.evidence_checks import require_evidence
 from bam_core.robot.fit import RobotFit
-from bam_core.robot.identification import RobotIdentification, RobotTask, identify_robot
+from bam_core.robot.identification import identify_robot
 from bam_core.robot.noise import assumed_noise
-from bam_core.robot.unknowns import Tolerances, Unknowns, heavy_bodies, with_friction_model
+from bam_core.robot.result import RobotIdentification, RobotTask
+from bam_core.robot.settings import RobotIdentifySettings
+from bam_core.robot.tolerances import RobotTolerances
+from bam_core.robot.unknowns import Unknowns, heavy_bodies, with_friction_model
 from bam_core.robot.writing import RobotOutput, require_new, write_robot_identification
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo
@@ -50,7 +53,7 @@ def found() -> RobotIdentification:
         test=[recorded(truth, seed=3, deviations=TRUE, duration=2.5)],
     )
     said: list[str] = []
-    result = identify_robot(task, ["m1"], said.append)
+    result = identify_robot(task, RobotIdentifySettings(models=["m1"]), progress=said.append)
     assert any(words.startswith("m1: first descent, step 1: ") for words in said)
     return result
 
@@ -137,7 +140,7 @@ def test_draws_that_the_time_step_refuses_cost_nothing_else(
     task: RobotTask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fit_at_once(monkeypatch, spread=20.0)  # some of such servos have hardly any inertia
-    found = identify_robot(task, ["m1"])
+    found = identify_robot(task, RobotIdentifySettings(models=["m1"]))
     assert all(np.isfinite(band).all() for band in found.fits["m1"].bands.values())
     write_robot_identification(found, tmp_path / "out", "arm")
     assert {"mx106_m1.yaml", "summary.json", "trajectories.npz"} <= set(names_in(tmp_path / "out"))
@@ -148,7 +151,7 @@ def test_a_run_without_a_band_is_warned_of(
 ) -> None:
     fit_at_once(monkeypatch, spread=0.1)
     monkeypatch.setattr(identification, "half_widths", lambda *words: {})
-    assert identify_robot(task, ["m1"]).fits["m1"].coverage == {}
+    assert identify_robot(task, RobotIdentifySettings(models=["m1"])).fits["m1"].coverage == {}
     assert [each.args for each in caplog.records] == [("m1", "run2")]
 
 
@@ -173,7 +176,12 @@ def test_parameters_are_written_before_errors_are_known(
         seen.append((list(so_far.fits), "summary.json" in names_in(tmp_path / "out")))
 
     with pytest.raises(RuntimeError, match="a bug"):
-        identify_robot(task, ["m1", "m2", "m4"], fitted=output.write_parameters, finished=finished)
+        identify_robot(
+            task,
+            RobotIdentifySettings(models=["m1", "m2", "m4"]),
+            fitted=output.write_parameters,
+            finished=finished,
+        )
     assert seen == [(["m1"], True)]
     assert output.unfinished == {"m2", "m4"}
     files = names_in(tmp_path / "out")
@@ -197,10 +205,10 @@ def test_a_model_that_fails_costs_no_other_model(
         return quick(bench, runs, joints, unknowns)
 
     monkeypatch.setattr(identification, "fit_robot", fails_with_m4)
-    assert list(identify_robot(task, ["m4", "m1"]).fits) == ["m1"]
+    assert list(identify_robot(task, RobotIdentifySettings(models=["m4", "m1"])).fits) == ["m1"]
     assert [each.getMessage().partition(":")[0] for each in caplog.records] == ["m4"]
     with pytest.raises(BadData, match="diverges"):
-        identify_robot(task, ["m4"])
+        identify_robot(task, RobotIdentifySettings(models=["m4"]))
 
 
 def test_files_of_deviations_tell_what_is_wrong_in_them(tmp_path: Path) -> None:
@@ -244,13 +252,13 @@ def test_unknowns_begin_at_what_is_given_and_stay_possible() -> None:
     unknowns = Unknowns(
         servos={name: with_friction_model(load_servo(name), "m6") for name in TYPES.values()},
         joints=TYPES,
-        tolerances=Tolerances(),
+        tolerances=RobotTolerances(),
         bodies=heavy_bodies(bench().spec),
     )
     begin = np.zeros(len(unknowns.names))
     for name, servo in unknowns.types_at(begin).items():
         assert servo.friction.coefficients() == pytest.approx(load_servo(name).friction.coefficients())
-    assert unknowns.deviations_at(begin).delay == Tolerances().expected_delay
+    assert unknowns.deviations_at(begin).delay == RobotTolerances().expected_delay
     random = np.random.default_rng(0)
     for _ in range(50):  # every point is a servo that there could be: none raises
         point = random.normal(0.0, 3.0, len(unknowns.names))
@@ -262,7 +270,7 @@ def test_an_interval_that_reaches_over_zero_begins_there() -> None:
     unknowns = Unknowns(
         servos={"mx106": with_friction_model(load_servo("mx106"), "m1")},
         joints={"shoulder": "mx106"},
-        tolerances=Tolerances(),
+        tolerances=RobotTolerances(),
         bodies=(),
     )
     start = load_servo("mx106").friction.viscous

@@ -19,7 +19,8 @@ from bam_core.robot.motion_check import MotionCheck
 from bam_core.robot.motion_design import DesignTask, MotionDesign, design_motion, servo_unknowns
 from bam_core.robot.motion_limits import MotionLimits, joint_space
 from bam_core.robot.simulation import RobotBench
-from bam_core.robot.unknowns import Tolerances, Unknowns, bodies_for, with_friction_model
+from bam_core.robot.tolerances import RobotTolerances
+from bam_core.robot.unknowns import Unknowns, bodies_for, with_friction_model
 from bam_core.servo.model import load_servo
 from test.core.whole_robot_cases import ARM, JOINTS
 
@@ -33,7 +34,7 @@ def task(limits: MotionLimits | None = None, *, seed: int = 0, pieces: int = 8) 
     limits = limits or MotionLimits()
     spec = mujoco.MjSpec.from_string(ARM)
     robot = RobotBench.make(spec, "fixed", step=2e-3)
-    tolerances = Tolerances()
+    tolerances = RobotTolerances()
     unknowns = Unknowns(
         servos={name: with_friction_model(load_servo(name), "m1") for name in TYPES.values()},
         joints=TYPES,
