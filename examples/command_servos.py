@@ -10,6 +10,7 @@ that of the driver's node: `simulator` where none is.
 import math
 import sys
 import time
+from typing import Any
 
 import rclpy
 from bam_bench.msg import ServoCommands, ServoStates
@@ -29,7 +30,7 @@ node.create_subscription(
 commands = node.create_publisher(ServoCommands, "servo_commands", 1)
 
 
-def call(kind: type, service: str, **request: object) -> None:
+def call(kind: Any, service: str, **request: object) -> None:
     """Call a service of the driver and print what it answers."""
     client = node.create_client(kind, f"{driver}/{service}")
     client.wait_for_service()

@@ -19,7 +19,6 @@ from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
     from bam_core.identification.uncertainty.prediction import Prediction
-    from bam_core.validation.settings import ValidateSettings
     from bam_core.validation.validation import Validation
 
 EXAMPLE = "bam validate recordings/ --params out/xl330/m1.yaml out/xl330/m6.yaml --json validation.json"
@@ -67,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.simulation.rollout_settings import OPEN_LOOP_HORIZON
     from bam_core.text.bench_fit_words import bench_fit_words
     from bam_core.validation.bench_fit import fit_bench
+    from bam_core.validation.settings import ValidateSettings
     from bam_core.validation.validation import LEAST_DRAWS, errors_of, validate
 
     dt = arguments.dt

@@ -30,7 +30,7 @@ from bam_core.simulation.kernel.lanes import BLOCK, LANES
 from bam_core.simulation.packing import PackedLogs, pack
 from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.simulation.rows import Stepping, SteppingValues, firmware_stepping
-from bam_core.simulation.samples import Choice, Samples, choose
+from bam_core.simulation.samples import SampleChoice, Samples, choose
 from bam_core.simulation.threads import allowed_threads
 
 PARAMETERS: tuple[str, ...] = (
@@ -119,7 +119,7 @@ class Rollout:
             tuple(self.packed.logs),
             self.packed.restarts,
         )
-        self._choices: dict[int | tuple[int, ...], Choice] = {}
+        self._choices: dict[int | tuple[int, ...], SampleChoice] = {}
         self._workers = settings.workers or allowed_threads()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
 

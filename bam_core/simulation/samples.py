@@ -15,7 +15,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.simulation.interpolation import interpolate
 from bam_core.simulation.packing import PackedLogs
 
-Simulate = Callable[[Array, Callable[[int, int, Array], None]], None]
+TraceSimulator = Callable[[Array, Callable[[int, int, Array], None]], None]
 """Simulates candidates and shows the trace of each log to a reader; see `Rollout.traced`."""
 
 ENOUGH = 400
@@ -23,7 +23,7 @@ ENOUGH = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class SampleChoice:
     """Chosen samples of the recordings of a rollout, all in one row: recording after recording.
 
     Attributes:
@@ -39,7 +39,7 @@ class Choice:
     by_lane: Mapping[int, tuple[slice, NDArray[np.intp], Array]]
 
 
-def choose(recordings: Sequence[Recording], packed: PackedLogs, every: int | Sequence[int]) -> Choice:
+def choose(recordings: Sequence[Recording], packed: PackedLogs, every: int | Sequence[int]) -> SampleChoice:
     """Choose samples.
 
     Args:
@@ -51,7 +51,7 @@ def choose(recordings: Sequence[Recording], packed: PackedLogs, every: int | Seq
     chosen = [recording.position[::n] for recording, n in zip(recordings, strides, strict=True)]
     ends = np.concatenate([[0], np.cumsum([len(each) for each in chosen])])
     slices = [slice(low, high) for low, high in itertools.pairwise(ends.tolist())]
-    return Choice(
+    return SampleChoice(
         measured=np.concatenate(chosen),
         counts=np.array([len(each) for each in chosen]),
         slices=slices,
@@ -77,7 +77,7 @@ class Samples:
         counts: samples per recording.
     """
 
-    def __init__(self, choice: Choice, simulate: Simulate) -> None:
+    def __init__(self, choice: SampleChoice, simulate: TraceSimulator) -> None:
         self._choice, self._simulate = choice, simulate
         self.measured, self.counts = choice.measured, choice.counts
 

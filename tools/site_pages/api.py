@@ -21,11 +21,23 @@ _ROOMS = (
         "Servos on the joints of any model, from Python or as an engine plugin.",
     ),
     ("validation", "Validate", "Errors of a servo model on recordings."),
+    ("robot", "Robots", "Servos of an assembled robot, identified from its runs and validated on them."),
     ("report", "Report and plots", "The page of an identification."),
     ("exchange", "Other programs", "To and from BAM's program, MJCF and bags."),
     ("errors", "Errors", "One line for the user; a kind and attributes for programs."),
 )
-_WITH = {"plots": "report"}
+_WITH = {"plots": "report", "arrays": "simulation"}
+_WHOLE = ("errors", "report")
+"""Rooms whose other names are public, too, as `bam_core.ROOM.NAME`."""
+
+_SETTINGS = (
+    ("identify", "IdentifySettings"),
+    ("identify_robot", "RobotIdentifySettings"),
+    ("validate", "ValidateSettings"),
+    ("synthesize", "SynthesisSettings"),
+    ("Rollout", "RolloutSettings"),
+    ("load_runs", "RunSettings"),
+)
 
 
 def pages() -> dict[str, str]:
@@ -37,8 +49,10 @@ def pages() -> dict[str, str]:
     for room, title, purpose in _ROOMS:
         parts = [f"# {title}\n", f"{purpose}\n"]
         parts += [_entry(name) for name in by_room[room]]
-        if room == "errors":
-            parts.append("```{eval-rst}\n.. automodule:: bam_core.errors\n   :members:\n   :noindex:\n```\n")
+        if room in _WHOLE:
+            parts.append(
+                f"```{{eval-rst}}\n.. automodule:: bam_core.{room}\n   :members:\n   :noindex:\n```\n"
+            )
         written[f"reference/api/{room}.md"] = "\n".join(parts)
     lines = [
         f"- [{title}]({room}.md): {', '.join(f'`{each}`' for each in by_room[room])}"
@@ -50,7 +64,13 @@ def pages() -> dict[str, str]:
             "The names that `from bam_core import ...` offers, from their docstrings. They are stable"
             " ([what that means](../../stability.md)); paths of modules are not. Where a servo is asked for,"
             " a name"
-            " from `bam servos`, the path of a file or a `ServoModel` will do.\n",
+            " from `bam servos`, the path of a file or a `ServoModel` will do."
+            " [Distribution, import and command](../../how-to/install.md#names) have different names.\n",
+            "A function takes its data as arguments, at most six, and its options as one frozen dataclass:\n",
+            "| function | settings |",
+            "|---|---|",
+            *(f"| `{function}` | `{settings}` |" for function, settings in _SETTINGS),
+            "",
             *lines,
             "",
             toctree(room for room, _, _ in _ROOMS),

@@ -52,7 +52,7 @@ class Contender:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class ContenderResult:
     """What became of a contender.
 
     Attributes:
@@ -78,7 +78,7 @@ class Choice:
 
     name: str
     reason: ChoiceReason
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[ContenderResult, ...]
 
 
 def choose(contenders: Sequence[Contender]) -> Choice:
@@ -101,7 +101,7 @@ def choose(contenders: Sequence[Contender]) -> Choice:
     closest = [each for each in good if _training_error(each) <= limit]
     chosen = min(closest, key=lambda each: (each.free_parameters, each.error))
     verdicts = tuple(
-        Verdict(
+        ContenderResult(
             contender=contender,
             is_good=mean <= error,
             finding=_finding(contender, chosen, best, mean, error, alone=len(contenders) == 1),
