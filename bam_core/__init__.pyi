@@ -21,7 +21,6 @@ from .identification.execution import Execution as Execution
 from .identification.execution import Progress as Progress
 from .identification.identify import identify as identify
 from .identification.misfit.diagnosis import Diagnosis as Diagnosis
-from .identification.misfit.diagnosis import Finding as Finding
 from .identification.misfit.floor import Floor as Floor
 from .identification.result import Identification as Identification
 from .identification.result import SeedResult as SeedResult
@@ -29,9 +28,14 @@ from .identification.search.schedule import SearchSchedule as SearchSchedule
 from .identification.search.space import Axis as Axis
 from .identification.search.space import SearchSpace as SearchSpace
 from .identification.settings import IdentifySettings as IdentifySettings
+from .identification.uncertainty.candidate_runs import CandidateRun as CandidateRun
+from .identification.uncertainty.design import RankedRun as RankedRun
 from .identification.uncertainty.header_errors import HeaderError as HeaderError
 from .identification.uncertainty.prediction import Prediction as Prediction
 from .identification.uncertainty.prediction_file import load_prediction as load_prediction
+from .identification.uncertainty.run_plan import DesignSettings as DesignSettings
+from .identification.uncertainty.run_plan import RunPlan as RunPlan
+from .identification.uncertainty.run_plan import design_runs as design_runs
 from .identification.uncertainty.tolerances import Tolerances as Tolerances
 from .identification.uncertainty.uncertainty import ParameterEstimate as ParameterEstimate
 from .identification.uncertainty.uncertainty import Uncertainty as Uncertainty
@@ -59,6 +63,7 @@ from .recordings.left_out import Reason as Reason
 from .recordings.message_definition import message_definition as message_definition
 from .recordings.recording import Recording as Recording
 from .recordings.supply import Supply as Supply
+from .recordings.trajectories import TrajectoryScript as TrajectoryScript
 from .report import load_results as load_results
 from .report import write_report as write_report
 from .robot.curves import RunCurves as RunCurves
@@ -112,6 +117,16 @@ from .simulation.samples import Samples as Samples
 from .simulation.samples import TraceSimulator as TraceSimulator
 from .simulation.synthetic import SynthesisSettings as SynthesisSettings
 from .simulation.synthetic import synthesize as synthesize
+from .text.choice_findings import AblationVerdict as AblationVerdict
+from .text.choice_findings import ChoiceReason as ChoiceReason
+from .text.choice_findings import ModelVerdict as ModelVerdict
+from .text.finding import Finding as Finding
+from .text.fit_findings import ShortErrors as ShortErrors
+from .text.fit_findings import TestError as TestError
+from .text.misfit_findings import ErrorFloor as ErrorFloor
+from .text.misfit_findings import MisfitFinding as MisfitFinding
+from .text.uncertainty_findings import ParameterRemark as ParameterRemark
+from .text.uncertainty_findings import RunAdvice as RunAdvice
 from .validation.bench_fit import BenchFit as BenchFit
 from .validation.bench_fit import fit_bench as fit_bench
 from .validation.settings import ValidateSettings as ValidateSettings

@@ -7,7 +7,6 @@ import argparse
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bam_core.cli.cluster import add_cluster, executor_for
@@ -17,18 +16,11 @@ from bam_core.text.comma_list import comma_list
 from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
-    from bam_core.identification.search.space import SearchSpace
-    from bam_core.identification.uncertainty.candidate_runs import Choice
-    from bam_core.identification.uncertainty.design import Knowledge, RankedRun
-    from bam_core.recordings.recording import Recording
-    from bam_core.servo.effects import BenchEffects
-    from bam_core.servo.model import ServoModel
+    from bam_core.identification.uncertainty.run_plan import DesignSettings, RunPlan
 
 EXAMPLE = "bam design recordings/ --servo out/xl330/m4.yaml --runs 6 --session next.yaml"
 
 FIRST_SCREEN = ("--servo", "--runs", "--mass", "--length", "--kp", "--vin", "--json", "--session")
-
-_MOST_CANDIDATES = 2000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,9 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from bam_core.identification.data.same_servo import require_same_servo
-    from bam_core.identification.uncertainty.design import prospects, rank
+    from bam_core.identification.uncertainty.run_plan import design_runs
     from bam_core.recordings import load_recordings
-    from bam_core.servo.bench_effects_file import load_bench_effects
     from bam_core.servo.model import load_servo
 
     if arguments.servo is None:
@@ -91,76 +82,64 @@ def run(arguments: argparse.Namespace) -> int:
         require_file(file)
     recordings = load_recordings(arguments.logs) if arguments.logs else []
     require_same_servo(servo, recordings)
-    choice, refused = _choice(arguments, servo, recordings)
-    candidates = choice.runs()
-    if len(candidates) > _MOST_CANDIDATES:
-        raise OutOfRange(
-            "count of candidates",
-            len(candidates),
-            f"at most {_MOST_CANDIDATES}",
-            advice="give fewer of --mass, --length, --kp or --script",
-        )
-    bench_effects = load_bench_effects(arguments.servo)
-    space, knowledge = _knowledge(servo, bench_effects, recordings, choice)
+    settings = _settings(arguments)
     with (
         executor_for(arguments.cluster) as executor,
-        tqdm(total=len(candidates), desc="candidates", unit="run", disable=None, leave=False) as bar,
+        tqdm(desc="candidates", unit="run", disable=None, leave=False) as bar,
     ):
-        found, strayed = prospects(
-            servo, candidates, space, knowledge, progress=bar.update, executor=executor
-        )
-    plan = rank(found, space, knowledge, arguments.runs)
-    result = _result(servo, space, knowledge, plan, (*refused, *strayed))
+
+        def show(done: int, candidates: int) -> None:
+            bar.total = candidates
+            bar.update(done)
+
+        plan = design_runs(servo, recordings, settings, executor=executor, progress=show)
+    result = plan.summary()
     print(_plan_table(result))
     print()
     print(_parameter_table(result))
     if recordings:
         print("values: where these logs lead from those of the servo file, at the bottom of the valley")
-    for line in _shortened(result["left_out"]):
+    for line in _shortened(plan.left_out):
         print(line)
     if arguments.json:
         write_text(arguments.json, json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
         print(f"wrote {arguments.json}")
     if arguments.session:
-        _write_session(arguments, servo, plan)
+        _write_session(arguments.session, plan)
     return 0
 
 
-def _choice(
-    arguments: argparse.Namespace, servo: ServoModel, recordings: Sequence[Recording]
-) -> tuple[Choice, tuple[str, ...]]:
-    """Put together what may be varied; return it and a line about each load that is too heavy."""
-    from bam_core.identification.uncertainty.candidate_runs import choice_for, choice_near, liftable
-    from bam_core.recordings.trajectories import script
+def _settings(arguments: argparse.Namespace) -> DesignSettings:
+    """Return the options as settings; raises BamError with the name of an option."""
+    from bam_core.identification.uncertainty.run_plan import DesignSettings
     from bam_core.servo.pendulum import PendulumBench
     from bam_core.servo.plausible import require_plausible
 
     if arguments.vin is not None and not 0.1 <= arguments.vin <= 100.0:
         raise OutOfRange("--vin", arguments.vin, "0.1 to 100 V")
-    choice = choice_near(servo, recordings) if recordings else choice_for(servo, arguments.vin)
-    if arguments.vin is not None:
-        choice = replace(choice, supply_voltage=arguments.vin)
-    if arguments.script != "all":
-        names = comma_list(arguments.script)
-        choice = replace(choice, scripts=tuple(script(name) for name in dict.fromkeys(names)))
-    if arguments.kp is not None:
-        choice = replace(choice, gains=_numbers("--kp", arguments.kp))
-        for kp in choice.gains:
-            require_plausible("--kp", "kp", kp)
+    gains = None if arguments.kp is None else _numbers("--kp", arguments.kp)
+    for kp in gains or ():
+        require_plausible("--kp", "kp", kp)
     masses = None if arguments.mass is None else _numbers("--mass", arguments.mass)
     lengths = None if arguments.length is None else _numbers("--length", arguments.length)
-    if masses is None and lengths is None:
-        return choice, ()
-    if masses is None or lengths is None:
+    if (masses is None) != (lengths is None):
         one, other = ("--mass", "--length") if lengths is None else ("--length", "--mass")
         raise Missing(other, f"beside {one}: a load is a mass at a length", advice="give both")
-    loads = [
-        PendulumBench(mass=mass, length=length, arm_mass=arguments.arm_mass)
-        for length in lengths
-        for mass in masses
-    ]
-    fits, refused = liftable(servo, loads, choice.supply_voltage)
-    return replace(choice, loads=fits), refused
+    loads = None
+    if masses is not None and lengths is not None:
+        loads = [
+            PendulumBench(mass=mass, length=length, arm_mass=arguments.arm_mass)
+            for length in lengths
+            for mass in masses
+        ]
+    return DesignSettings(
+        runs=arguments.runs,
+        loads=loads,
+        gains=gains,
+        scripts=None if arguments.script == "all" else comma_list(arguments.script),
+        supply_voltage=arguments.vin,
+        bench_effects=arguments.servo,
+    )
 
 
 def _numbers(option: str, text: str) -> tuple[float, ...]:
@@ -177,79 +156,6 @@ def _numbers(option: str, text: str) -> tuple[float, ...]:
     if not values:
         raise Missing(option, expected, advice="give some")
     return tuple(dict.fromkeys(values))
-
-
-def _knowledge(
-    servo: ServoModel, bench_effects: BenchEffects, recordings: Sequence[Recording], choice: Choice
-) -> tuple[SearchSpace, Knowledge]:
-    from bam_core.identification.search.gauss_newton import nearest_optimum
-    from bam_core.identification.search.space import search_space
-    from bam_core.identification.uncertainty.design import Knowledge
-    from bam_core.identification.uncertainty.uncertainty import uncertainty_terms
-    from bam_core.servo.friction import friction_model
-    from bam_core.simulation.rollout import Rollout
-
-    logs = list(recordings) or [run.as_recording(servo) for run in choice.runs()]
-    space = search_space(
-        friction_model(servo.friction_model), logs, servo.search.ranges, servo.search.effects
-    )
-    known = Knowledge.before_any_recording(servo, space, bench_effects)
-    if not recordings:
-        return space, known
-    optimum = nearest_optimum(Rollout.for_servo(recordings, servo), space, known.vector)
-    return space, Knowledge.from_terms(
-        uncertainty_terms(servo, optimum.vector, recordings, optimum, bent=False)
-    )
-
-
-def _result(
-    servo: ServoModel,
-    space: SearchSpace,
-    knowledge: Knowledge,
-    plan: Sequence[RankedRun],
-    left_out: Sequence[str],
-) -> dict[str, Any]:
-    """Return the content of the JSON file."""
-    from bam_core.identification.search.sensitivity import normalised, slope_at, value_at
-    from bam_core.servo.parameters import PARAMETER_UNITS
-
-    where = normalised(space, knowledge.vector)
-    slopes = [slope_at(axis, share) for axis, share in zip(space.axes, where, strict=True)]
-    names = [axis.name for axis in space.axes]
-
-    def errors(of: Any) -> dict[str, float]:
-        return {name: float(each * slope) for name, each, slope in zip(names, of, slopes, strict=True)}
-
-    return {
-        "servo": servo.name,
-        "friction_model": servo.friction_model,
-        "runs": [
-            {
-                "script": each.run.script.name,
-                "kp": each.run.kp,
-                "mass": each.run.bench.mass,
-                "arm_mass": each.run.bench.arm_mass,
-                "length": each.run.bench.length,
-                "supply_voltage": each.run.supply_voltage,
-                "information_bits": each.gain,
-                "helps": each.helps,
-                "standard_error_before": errors(each.before)[each.helps],
-                "standard_error_after": errors(each.after)[each.helps],
-                "seconds": each.seconds,
-            }
-            for each in plan
-        ],
-        "parameters": {
-            axis.name: {
-                "value": value_at(axis, float(share)),
-                "unit": PARAMETER_UNITS[axis.name],
-                "standard_error_before": errors(plan[0].before)[axis.name],
-                "standard_error_after": errors(plan[-1].after)[axis.name],
-            }
-            for axis, share in zip(space.axes, where, strict=True)
-        },
-        "left_out": list(left_out),
-    }
 
 
 def _plan_table(result: dict[str, Any]) -> str:
@@ -300,16 +206,17 @@ def _shortened(lines: Sequence[str], most: int = 5) -> list[str]:
     return [*lines[:most], *([f"and {rest} more, see --json"] if rest > 0 else [])]
 
 
-def _write_session(arguments: argparse.Namespace, servo: ServoModel, plan: Sequence[RankedRun]) -> None:
-    loads = list(dict.fromkeys(each.run.bench for each in plan))
-    gains = sorted({each.run.kp for each in plan})
-    scripts = list(dict.fromkeys(each.run.script.name for each in plan))
-    wanted = len({(each.run.bench, each.run.kp, each.run.script.name) for each in plan})
+def _write_session(path: str, plan: RunPlan) -> None:
+    servo, runs = plan.servo, plan.runs
+    loads = list(dict.fromkeys(each.run.bench for each in runs))
+    gains = sorted({each.run.kp for each in runs})
+    scripts = list(dict.fromkeys(each.run.script.name for each in runs))
+    wanted = len({(each.run.bench, each.run.kp, each.run.script.name) for each in runs})
     lines = [
         f"# {servo.title}: the {wanted} runs that `bam design` found to tell most, and what completes their",
         "# loads, gains and scripts to all combinations.",
         f"servo: {servo.name}",
-        f"supply_voltage: {plan[0].run.supply_voltage:g}  # [V]",
+        f"supply_voltage: {runs[0].run.supply_voltage:g}  # [V]",
         "loads:  # [kg], [m] from the axis",
         *(
             f"  - {{mass: {load.mass:g}, length: {load.length:g}, arm_mass: {load.arm_mass:g}}}"
@@ -318,6 +225,6 @@ def _write_session(arguments: argparse.Namespace, servo: ServoModel, plan: Seque
         f"gains: [{', '.join(f'{kp:g}' for kp in gains)}]  # kp, firmware units",
         f"scripts: [{', '.join(scripts)}]",
     ]
-    write_text(arguments.session, "\n".join(lines) + "\n")
+    write_text(path, "\n".join(lines) + "\n")
     count = len(loads) * len(gains) * len(scripts)
-    print(f"wrote {arguments.session} ({count} runs, {wanted} of them planned)")
+    print(f"wrote {path} ({count} runs, {wanted} of them planned)")

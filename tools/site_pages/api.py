@@ -26,7 +26,7 @@ _ROOMS = (
     ("exchange", "Other programs", "To and from BAM's program, MJCF and bags."),
     ("errors", "Errors", "One line for the user; a kind and attributes for programs."),
 )
-_WITH = {"plots": "report", "arrays": "simulation"}
+_WITH = {"plots": "report", "arrays": "simulation", "text": "identification"}
 _WHOLE = ("errors", "report")
 """Rooms whose other names are public, too, as `bam_core.ROOM.NAME`."""
 
