@@ -52,6 +52,7 @@ from .mujoco import simulate_recording as simulate_recording
 from .mujoco.actuate import actuate as actuate
 from .mujoco.native import NativeServo as NativeServo
 from .mujoco.native import equip_native as equip_native
+from .mujoco.native import load_plugin as load_plugin
 from .plots.fit import plot_fit as plot_fit
 from .recordings import load_recordings as load_recordings
 from .recordings.bag_writer import BagTopic as BagTopic

@@ -6,6 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 
 import mujoco
+import numpy as np
+
+from bam_core.arrays import Array
 
 JOINT_TRANSMISSIONS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 """How an actuator acts on a joint itself."""
@@ -25,6 +28,29 @@ def takes_goals(actuator: mujoco.MjsActuator) -> bool:
     is_integrated = actuator.dyntype == mujoco.mjtDyn.mjDYN_INTEGRATOR  # then it is a speed
     is_spring = gain != 0.0 and float(actuator.biasprm[1]) == -gain
     return is_spring and not is_integrated and float(actuator.gear[0]) == 1.0
+
+
+def goal_range(spec: mujoco.MjSpec, joint: str) -> tuple[float, float] | None:
+    """Return the lowest and the highest goal of a joint, rad or m; None where there is no limit.
+
+    Those of its position actuator come before the range of the joint itself.
+    """
+    for actuator in spec.actuators:
+        if is_driver(actuator, (joint,)) and takes_goals(actuator):
+            if _is_limited(actuator.ctrllimited, actuator.ctrlrange):
+                return float(actuator.ctrlrange[0]), float(actuator.ctrlrange[1])
+            break
+    limits = spec.joint(joint)
+    if not _is_limited(limits.limited, limits.range):
+        return None
+    in_degrees = limits.compiler.degree and limits.type == mujoco.mjtJoint.mjJNT_HINGE
+    low, high = np.deg2rad(limits.range) if in_degrees else limits.range
+    return float(low), float(high)
+
+
+def _is_limited(limited: mujoco.mjtLimited, span: Array) -> bool:
+    is_auto = limited == mujoco.mjtLimited.mjLIMITED_AUTO
+    return bool(span[0] < span[1]) if is_auto else limited == mujoco.mjtLimited.mjLIMITED_TRUE
 
 
 def remove_actuators(spec: mujoco.MjSpec, is_removed: Callable[[int], bool]) -> None:

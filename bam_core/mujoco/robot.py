@@ -85,6 +85,9 @@ def prepare_joints(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None
         frictionloss = max(float(servo.friction.budget(0.0, 0.0, 0.0)), _LEAST_FRICTIONLOSS)
         joint.frictionloss = 0.0 if has_gears else frictionloss
         joint.damping = np.zeros_like(joint.damping)
+        # Of actuators that the servo replaces: the servo's law limits its torque itself.
+        joint.actfrclimited, joint.actfrcrange = mujoco.mjtLimited.mjLIMITED_FALSE, np.zeros(2)
+        joint.actgravcomp = False
 
 
 @contextmanager

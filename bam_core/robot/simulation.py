@@ -327,6 +327,8 @@ class RobotBench:
                 for joint, servo in servos.items()
             },
         )
+        for joint in servos:  # a real servo takes goals that its joint cannot reach
+            spec.actuator(joint).ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
         model = compile_robot(spec)
         deviations.apply(model)
         return model

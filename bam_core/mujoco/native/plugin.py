@@ -8,7 +8,14 @@ from dataclasses import dataclass
 
 import mujoco
 
-from bam_core.mujoco.actuators import is_driver, remove_actuators, remove_plugins, reset_actuator, takes_goals
+from bam_core.mujoco.actuators import (
+    goal_range,
+    is_driver,
+    remove_actuators,
+    remove_plugins,
+    reset_actuator,
+    takes_goals,
+)
 from bam_core.mujoco.keyframes import Control
 from bam_core.mujoco.native.library import load_plugin
 from bam_core.mujoco.robot import keyframe_controls, prepare_joints
@@ -60,7 +67,8 @@ def equip_native(spec: mujoco.MjSpec, servos: Mapping[str, NativeServo]) -> None
     Joints get armature and a friction row as from `equip`. A servo takes the place of the first actuator that
     acts on its joint, so that `ctrl[i]` and sensors remain those of the same joint; further actuators of the
     joint are removed. Servos of joints without an actuator come last, and so do all of torque enable. The
-    servos' actuators bear the joints' names, those of torque enable `<joint>_torque_enable`.
+    servos' actuators bear the joints' names, those of torque enable `<joint>_torque_enable`. Goals have the
+    range of the position actuator that a servo replaces, else that of its joint.
 
     Keyframes with controls keep them; a servo that replaces no position actuator gets the joint's position
     there as its goal, and torque is on.
@@ -72,6 +80,7 @@ def equip_native(spec: mujoco.MjSpec, servos: Mapping[str, NativeServo]) -> None
     load_plugin()
     prepare_joints(spec, {joint: each.servo for joint, each in servos.items()})
     spec.activate_plugin(PLUGIN_NAME)
+    ranges = {joint: goal_range(spec, joint) for joint in servos}
     with keyframe_controls(spec) as controls:
         taken: dict[str, int] = {}  # joint -> number of the actuator that becomes its servo's
         for number, actuator in enumerate(spec.actuators):
@@ -94,6 +103,8 @@ def equip_native(spec: mujoco.MjSpec, servos: Mapping[str, NativeServo]) -> None
                 places[joint] = spec.add_actuator(name=joint)
                 controls.append(Control(joint=joint))
             _drive(places[joint], joint)
+            if (limits := ranges[joint]) is not None:
+                places[joint].ctrllimited, places[joint].ctrlrange = mujoco.mjtLimited.mjLIMITED_TRUE, limits
             if each.has_torque_enable:
                 _drive(spec.add_actuator(name=f"{joint}_torque_enable"), joint)
                 controls.append(Control(value=1.0))

@@ -20,6 +20,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <string_view>
 
 #include "servo_joint.h"
 
@@ -68,7 +70,16 @@ struct LibraryServo {
 constexpr int kStateSize = sizeof(State) / sizeof(mjtNum);
 static_assert(sizeof(mjtNum) == sizeof(double), "an instance's plugin_state is a State");
 
+// What a model says of an instance: the values of all attributes, one after the other.
+std::string_view AttributesOf(const mjModel* m, int instance) {
+  const int begin = m->plugin_attradr[instance];
+  const int end = instance + 1 < m->nplugin ? m->plugin_attradr[instance + 1] : m->npluginattr;
+  return {m->plugin_attr + begin, static_cast<size_t>(end - begin)};
+}
+
 struct Servo {
+  const mjModel* model = nullptr;  // of which all the rest is
+  std::string attributes;
   Configuration configuration;
   Joint joint;
   int actuator = -1;
@@ -185,6 +196,17 @@ bool Attach(const mjModel* m, int instance, Servo* servo) {
            JointName(m, joint));
     return false;
   }
+  if (m->jnt_actfrclimited[joint]) {
+    Refuse("joint '%s': actuatorfrcrange %g to %g limits the motor's torque without its law (expected none: the "
+           "servo's own limits are in it); remove it", JointName(m, joint), m->jnt_actfrcrange[2 * joint],
+           m->jnt_actfrcrange[2 * joint + 1]);
+    return false;
+  }
+  if (m->jnt_actgravcomp[joint]) {
+    Refuse("joint '%s': actuatorgravcomp lets a motor carry gravity beside its law (expected \"false\"); remove it%s",
+           JointName(m, joint), "");
+    return false;
+  }
   servo->joint = JointOf(m, joint);
   servo->control = m->actuator_ctrladr[servo->actuator];
   servo->force = m->actuator_outadr[servo->actuator];
@@ -240,9 +262,24 @@ bool Attach(const mjModel* m, int instance, Servo* servo) {
   return true;
 }
 
+bool ReadServo(const mjModel* m, int instance, Servo* servo) {
+  *servo = Servo{m, std::string(AttributesOf(m, instance))};
+  return ReadConfiguration(m, instance, &servo->configuration) && Attach(m, instance, servo);
+}
+
+// The servo in the model that is stepped. Rollouts step many models with the mjData of one of them: a servo is read
+// anew where the model is another one.
+const Servo& ServoIn(const mjModel* m, mjData* d, int instance) {
+  Servo* servo = ServoOf(d, instance);
+  if ((servo->model != m || servo->attributes != AttributesOf(m, instance)) && !ReadServo(m, instance, servo)) {
+    mju_error("%s: a model that is stepped with the data of another one is refused", kName);
+  }
+  return *servo;
+}
+
 int Init(const mjModel* m, mjData* d, int instance) {
   Servo servo;
-  if (!ReadConfiguration(m, instance, &servo.configuration) || !Attach(m, instance, &servo)) return -1;
+  if (!ReadServo(m, instance, &servo)) return -1;
   d->plugin_data[instance] = reinterpret_cast<uintptr_t>(new Servo(servo));
   return 0;
 }
@@ -256,9 +293,10 @@ void Copy(mjData* target, const mjModel*, const mjData* source, int instance) {
   if (ServoOf(target, instance) && ServoOf(source, instance)) *ServoOf(target, instance) = *ServoOf(source, instance);
 }
 
-void Reset(const mjModel*, mjtNum* state, void* data, int) {
+void Reset(const mjModel* m, mjtNum* state, void* data, int instance) {
   const Servo* servo = static_cast<const Servo*>(data);
-  const Configuration configuration = servo ? servo->configuration : Configuration{};
+  Configuration configuration = servo ? servo->configuration : Configuration{};
+  if (servo && servo->model != m) ReadConfiguration(m, instance, &configuration);
   *reinterpret_cast<State*>(state) = InitialState(configuration, configuration.case_temperature_rise);
 }
 
@@ -281,7 +319,7 @@ Command CommandOf(const mjModel* m, const mjData* d, const Servo& servo) {
 
 // Between the constraints' construction and the solver: motor torque, and this step's budget in the row.
 void Compute(const mjModel* m, mjData* d, int instance, int) {
-  const Servo& servo = *ServoOf(d, instance);
+  const Servo& servo = ServoIn(m, d, instance);
   State* state = StateOf(m, d, instance);
   const Command command = CommandOf(m, d, servo);
   Begin(m, d, servo.joint, servo.configuration, command, state);
@@ -295,7 +333,7 @@ void Compute(const mjModel* m, mjData* d, int instance, int) {
 
 // Behind the solver: keep what the next step needs.
 void Advance(const mjModel* m, mjData* d, int instance) {
-  const Servo& servo = *ServoOf(d, instance);
+  const Servo& servo = ServoIn(m, d, instance);
   const int row = RowOf(d, servo.joint.dof, d->ne + servo.friction_rank);
   End(m, d, servo.joint, row, servo.configuration, StateOf(m, d, instance));
 }

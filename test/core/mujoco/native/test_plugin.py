@@ -83,6 +83,8 @@ def native_bench(name: str, dt: float = 1e-3, **more: object) -> mujoco.MjModel:
 def native_robot(joints: tuple[str, ...] = tuple(SERVOS)) -> mujoco.MjModel:
     spec = mujoco.MjSpec.from_string(ROBOT)
     equip_native(spec, {joint: NativeServo(servo=load_servo(SERVOS[joint])) for joint in joints})
+    for joint in joints:  # goals push joints against their ends
+        spec.actuator(joint).ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
     return compile_robot(spec)
 
 
@@ -467,6 +469,8 @@ GOOD = '<config key="servo" value="mx106"/><config key="kp" value="32"/>'
         (GOOD + '<config key="overload_limit" value="20"/>', "", "", "overload_limit must be shares"),
         (GOOD, "frictionloss='0'", "", "frictionloss is 0"),
         (GOOD, "armature='0'", "", 'armature is 0.*armature="0.0250582"'),
+        (GOOD, "actuatorfrcrange='-1.5 1.5'", "", "'j': actuatorfrcrange -1.5 to 1.5 limits"),
+        (GOOD, "actuatorgravcomp='true'", "", "'j': actuatorgravcomp"),
         (GOOD, "", 'solver="CG"', "needs Newton"),
         (GOOD, "", 'integrator="RK4"', "RK4"),
         (GOOD, "", 'timestep="0.1"', "time step"),
