@@ -38,13 +38,14 @@ test-long: dev  ## the tests that take long: whole identifications, studies, pap
 test-random: dev  ## laws with other examples than `make test`, ROUNDS=20 times as many; findings become @example
 	@$(PY) -m pytest -n 2 -m hypothesis --hypothesis-profile=random --rounds=$(ROUNDS) test
 
-check: dev  ## format, lint, types, that no room imports from a floor above it, names that nothing uses, and tests of sentences
+check: dev  ## format, lint, types, imports between rooms, names that nothing uses, tests of sentences, words to avoid
 	@$(PY) -m ruff format --check $(SOURCES)
 	@$(PY) -m ruff check $(SOURCES)
 	@$(PY) -m mypy
 	@.venv/bin/lint-imports --no-logo
 	@$(PY) tools/dead_code.py
 	@$(PY) tools/prose_tests.py
+	@$(PY) tools/words.py
 
 rooms: dev  ## rooms and the imports between them: table, circles, and a picture, build/rooms.svg
 	@$(PY) tools/rooms.py --picture build/rooms.svg
