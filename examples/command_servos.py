@@ -18,7 +18,7 @@ from bam_bench.srv import SetGains
 from rclpy.qos import qos_profile_sensor_data
 from std_srvs.srv import Trigger
 
-PATIENCE = 30.0  # s, for the joint to arrive
+TIMEOUT = 30.0  # s, for the joint to arrive
 
 driver = sys.argv[1] if len(sys.argv) > 1 else "simulator"
 rclpy.init()
@@ -44,7 +44,7 @@ while "states" not in newest:
 joint, here = newest["states"].name[0], newest["states"].position[0]
 call(SetGains, "set_gains", name=joint, kp=32.0)
 for goal in (here + 0.3, here):
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while abs(newest["states"].position[0] - goal) > 0.05 and time.monotonic() < end:
         # Over and over: torque goes off where commands stay away.
         commands.publish(ServoCommands(name=[joint], torque_enable=[True], position=[goal]))

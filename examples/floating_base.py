@@ -22,14 +22,14 @@ def heights(servo: ServoModel) -> list[float]:
     model = compile_robot(spec)
     data = mujoco.MjData(model)
     legs = actuate(model, data, servos)
-    found = []
+    result = []
     for torque in (1.0, 0.0):
         legs.torque_enabled[:] = torque
         for step in range(1000):
             legs.goal_position[:] = [min(step / 500, 1.0) * angle for angle in CROUCH.values()]
             legs.step()
-        found.append(100.0 * data.body("trunk").xpos[2])
-    return found
+        result.append(100.0 * data.body("trunk").xpos[2])
+    return result
 
 
 mx106 = load_servo("mx106")

@@ -21,7 +21,7 @@ from rclpy.utilities import remove_ros_args, try_shutdown
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 SWING, DURATION = 0.3, 2.0  # rad, s
-PATIENCE = 20.0  # s, for the node to answer
+TIMEOUT = 20.0  # s, for the node to answer
 BEGIN = 8.0  # s, for the goal to move
 SLOWEST = 5.0  # s it may take per s of the trajectory; simulated servos may live more slowly
 
@@ -102,7 +102,7 @@ def after(share: float) -> Duration:
 
 def swing(sender: Sender) -> int:
     """Send it, say how it was followed, and return the exit status."""
-    if not sender.spin(PATIENCE, sender.ready):
+    if not sender.spin(TIMEOUT, sender.ready):
         print(
             "servo_states: no servos with torque on (expected the node feedforward); start it",
             file=sys.stderr,

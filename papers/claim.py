@@ -156,9 +156,9 @@ def claims_table(claims: Sequence[Claim]) -> str:
     """Return paper against ours as a table per kind for the terminal."""
     tables = []
     for kind in KINDS:
-        chosen = [each for each in claims if each.kind == kind]
+        chosen = [claim for claim in claims if claim.kind == kind]
         if chosen:
-            rows = [(*figures(each), verdict(each)) for each in chosen]
+            rows = [(*figures(claim), verdict(claim)) for claim in chosen]
             table = format_table(("claim", "paper", "ours", "unit", "holds"), rows)
             tables.append(f"{TITLES[kind]}\n\n{table}")
     return "\n\n".join(tables)
@@ -188,21 +188,21 @@ def write_claims(claims: Sequence[Claim], path: Path) -> None:
     """
     entries = [
         {
-            "claim": each.claim,
-            "paper": _plain(each.paper),
-            "ours": _plain(each.ours),
-            "unit": each.unit,
-            "holds": bool(each.holds),
-            "kind": each.kind,
-            "threshold_reason": each.threshold_reason,
-            "contradicts": bool(each.contradicts),
-            "missed": bool(each.missed),
-            "undecided": bool(each.undecided),
-            "chosen_after": each.chosen_after,
-            "reason": each.reason,
-            "table": each.table,
+            "claim": claim.claim,
+            "paper": _plain(claim.paper),
+            "ours": _plain(claim.ours),
+            "unit": claim.unit,
+            "holds": bool(claim.holds),
+            "kind": claim.kind,
+            "threshold_reason": claim.threshold_reason,
+            "contradicts": bool(claim.contradicts),
+            "missed": bool(claim.missed),
+            "undecided": bool(claim.undecided),
+            "chosen_after": claim.chosen_after,
+            "reason": claim.reason,
+            "table": claim.table,
         }
-        for each in claims
+        for claim in claims
     ]
     write_text(path, json.dumps(entries, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 

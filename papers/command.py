@@ -133,5 +133,5 @@ def _print(title: str, redone: Redone) -> None:
             print(f"Not redone: {exhibit.name}, {exhibit.subject}: {exhibit.remark}")
         elif exhibit.extent == "in part":
             print(f"Redone in part: {exhibit.name}, {exhibit.subject}; missing: {exhibit.missing}")
-    held = sum(each.counts for each in redone.claims)
+    held = sum(claim.counts for claim in redone.claims)
     print(f"{redone.counts()}.\n{held} of {len(redone.claims)} hold.")

@@ -70,9 +70,9 @@ def _row(folder: Path) -> tuple[str, ...]:
     written = datetime.fromtimestamp(summary.stat().st_mtime, timezone.utc)
     return (
         f"[{folder.name}]({folder.name}/page.md)",
-        *(_held([each for each in claims if each["kind"] == kind]) for kind in KINDS),
-        str(sum(bool(each["holds"] and each["chosen_after"]) for each in claims)),
-        *(str(sum(each[outcome] for each in claims)) for outcome in ("contradicts", "missed", "undecided")),
+        *(_held([claim for claim in claims if claim["kind"] == kind]) for kind in KINDS),
+        str(sum(bool(claim["holds"] and claim["chosen_after"]) for claim in claims)),
+        *(str(sum(claim[outcome] for claim in claims)) for outcome in ("contradicts", "missed", "undecided")),
         _held(checks),
         f"{written:%Y-%m-%d}",
     )
@@ -80,7 +80,7 @@ def _row(folder: Path) -> tuple[str, ...]:
 
 def _held(claims: Sequence[Entry]) -> str:
     """Return how many count as holding, of how many."""
-    return f"{sum(each['holds'] and not each['chosen_after'] for each in claims)} of {len(claims)}"
+    return f"{sum(claim['holds'] and not claim['chosen_after'] for claim in claims)} of {len(claims)}"
 
 
 def _sums(rows: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -89,6 +89,6 @@ def _sums(rows: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     def added() -> Iterator[str]:
         for column in list(zip(*rows, strict=True))[1:-1]:
             counts = [[int(word) for word in cell.split(" of ")] for cell in column]
-            yield " of ".join(str(sum(each)) for each in zip(*counts, strict=True))
+            yield " of ".join(str(sum(numbers)) for numbers in zip(*counts, strict=True))
 
     return "all", *added(), ""

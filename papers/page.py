@@ -28,22 +28,22 @@ def write_page(title: str, redone: Redone, path: Path) -> None:
     parts = [f"# {title}", redone.counts() + "."]
     if redone.notes:
         parts += [f"## {NOTES}", "\n".join(f"- {note}" for note in redone.notes)]
-    numbered = [each for each in redone.exhibits if each.is_numbered]
-    beside = [each for each in redone.exhibits if not each.is_numbered]
+    numbered = [exhibit for exhibit in redone.exhibits if exhibit.is_numbered]
+    beside = [exhibit for exhibit in redone.exhibits if not exhibit.is_numbered]
     for heading, exhibits in (("Figures and tables", numbered), ("Beside figures and tables", beside)):
         if exhibits:
             parts += [f"## {heading}", exhibits_table(exhibits)]
     for exhibit in redone.exhibits:
         if exhibit.table:
             parts += [f"### {exhibit.name}: {exhibit.subject}", table(exhibit.table[0], exhibit.table[1:])]
-    failed = [each for each in redone.claims if not each.holds]
+    failed = [claim for claim in redone.claims if not claim.holds]
     if failed:
         parts += ["## What does not hold", _claims(failed)]
-    late = [each for each in redone.claims if each.holds and not each.counts]
+    late = [claim for claim in redone.claims if claim.holds and not claim.counts]
     if late:
         parts += ["## What holds by choices made after results were seen", _claims(late)]
     for kind in KINDS:
-        chosen = [each for each in redone.claims if each.kind == kind]
+        chosen = [claim for claim in redone.claims if claim.kind == kind]
         if chosen:
             parts += [f"## {TITLES[kind]}", _claims(chosen)]
     if redone.checks:
@@ -56,8 +56,13 @@ def write_page(title: str, redone: Redone, path: Path) -> None:
 def exhibits_table(exhibits: Sequence[Exhibit]) -> str:
     """Return figures and tables of a paper as rows of Markdown."""
     rows = [
-        (each.name, each.subject, each.extent, "; missing: ".join(filter(None, (each.remark, each.missing))))
-        for each in exhibits
+        (
+            exhibit.name,
+            exhibit.subject,
+            exhibit.extent,
+            "; missing: ".join(filter(None, (exhibit.remark, exhibit.missing))),
+        )
+        for exhibit in exhibits
     ]
     return table(("exhibit", "what it shows", "redone", "setting and difference, or why not"), rows)
 
@@ -77,11 +82,11 @@ def _pictures(exhibit: Exhibit) -> Iterator[tuple[str, str]]:
 def _claims(claims: Sequence[Claim]) -> str:
     rows = [
         (
-            *figures(each),
-            verdict(each),
-            "; ".join(filter(None, (each.threshold_reason, _chosen_after(each), each.reason))),
+            *figures(claim),
+            verdict(claim),
+            "; ".join(filter(None, (claim.threshold_reason, _chosen_after(claim), claim.reason))),
         )
-        for each in claims
+        for claim in claims
     ]
     return table(("claim", "paper", "ours", "unit", "holds", "threshold and its reason"), rows)
 

@@ -123,26 +123,26 @@ class Redone:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for each in self.claims:
-            if each.paper is None:
-                raise ValueError(f"{each.claim!r}: is no statement of the paper; it belongs to checks")
+        for claim in self.claims:
+            if claim.paper is None:
+                raise ValueError(f"{claim.claim!r}: is no statement of the paper; it belongs to checks")
 
     def counts(self) -> str:
         """Return one line: claims by kind and by outcome, and what is not redone."""
         parts = []
         for kind in KINDS:
-            chosen = [each for each in self.claims if each.kind == kind]
-            held, late = sum(each.counts for each in chosen), sum(_holds_late(each) for each in chosen)
-            of_one = Counter(each.table for each in chosen if each.counts and each.table).most_common(1)
+            chosen = [claim for claim in self.claims if claim.kind == kind]
+            held, late = sum(claim.counts for claim in chosen), sum(_holds_late(claim) for claim in chosen)
+            of_one = Counter(claim.table for claim in chosen if claim.counts and claim.table).most_common(1)
             same = f", {of_one[0][1]} of them of one table" if of_one and of_one[0][1] > 1 else ""
             more = f", {late} more by choices made after results were seen" if late else ""
             parts.append(f"{len(chosen)} {_KIND_WORDS[kind]} ({held} hold{same}{more})")
-        numbered = [each.extent for each in self.exhibits if each.is_numbered]
-        beside = [each.extent for each in self.exhibits if not each.is_numbered]
+        numbered = [exhibit.extent for exhibit in self.exhibits if exhibit.is_numbered]
+        beside = [exhibit.extent for exhibit in self.exhibits if not exhibit.is_numbered]
         parts += [
-            f"{sum(each.contradicts for each in self.claims)} contradicted",
-            f"{sum(each.missed for each in self.claims)} missed",
-            f"{sum(each.undecided for each in self.claims)} not decided",
+            f"{sum(claim.contradicts for claim in self.claims)} contradicted",
+            f"{sum(claim.missed for claim in self.claims)} missed",
+            f"{sum(claim.undecided for claim in self.claims)} not decided",
             f"{(numbered + beside).count('no')} not redone",
         ]
         line = (
@@ -150,8 +150,8 @@ class Redone:
         )
         if not self.checks:
             return line
-        held = sum(each.counts for each in self.checks)
-        late = sum(_holds_late(each) for each in self.checks)
+        held = sum(check.counts for check in self.checks)
+        late = sum(_holds_late(check) for check in self.checks)
         more = f", {late} more by choices made after results were seen" if late else ""
         return (
             f"{line}. Apart from these, {len(self.checks)} checks that are no statement of the paper"
@@ -164,5 +164,5 @@ def _holds_late(claim: Claim) -> bool:
 
 
 def _extents(extents: Sequence[Extent]) -> str:
-    parts = (f"{extents.count(each)} {word}" for each, word in _EXTENT_WORDS.items())
+    parts = (f"{extents.count(extent)} {word}" for extent, word in _EXTENT_WORDS.items())
     return f"{', '.join(parts)} of {len(extents)}"

@@ -144,8 +144,8 @@ def drawn_case(servo: ServoModel, bench_effects: BenchEffects, random: np.random
         runs = [run.as_recording(case.servo) for run in session_runs(case.servo)]
         samples = Rollout.for_servo(runs, case.servo).samples(1)
         moved = [
-            np.ptp(each)
-            for each in np.split(samples.positions(case.truth)[0], np.cumsum(samples.counts)[:-1])
+            np.ptp(positions)
+            for positions in np.split(samples.positions(case.truth)[0], np.cumsum(samples.counts)[:-1])
         ]
         if np.mean(np.array(moved) > _MOVES) >= _MOVING_SHARE:
             return case
@@ -225,12 +225,12 @@ def repeat(case: Case, seed: int, trials: int | None = _TRIALS) -> Repeat:
     ).estimates
     values = case.truth[[PARAMETERS.index(axis.targets[0]) for axis in space.axes]]
     rounding = 1e-9 * np.abs(values)
-    low, high = (np.array([getattr(each, end) for each in told]) for end in ("low", "high"))
+    low, high = (np.array([getattr(estimate, end) for estimate in told]) for end in ("low", "high"))
     best = descend(fitter.rollout, space, case.truth)
     reached, reachable = fitter.rollout.errors(np.stack([fit.vector, best.vector])).mean(axis=1)
     return Repeat(
         covered=(low - rounding <= values) & (values <= high + rounding),
-        identifiable=np.array([each.identifiable for each in told]),
+        identifiable=np.array([estimate.identifiable for estimate in told]),
         off=normalised(space, fit.vector) - normalised(space, case.truth),
         width=_shares(space, high) - _shares(space, low),
         arrived=bool(reached <= (1.0 + _ARRIVED) * reachable),
@@ -295,7 +295,7 @@ def _study(arguments: argparse.Namespace) -> int:
             bar.update()
     results = {name: [done[name, seed] for seed in seeds] for name in cases}
     table = {name: _summary(cases[name].space, repeats) for name, repeats in results.items()}
-    everything = np.concatenate([each.covered for repeats in results.values() for each in repeats])
+    everything = np.concatenate([repeat.covered for repeats in results.values() for repeat in repeats])
     report = {
         "overall": float(everything.mean()),
         "repeats": arguments.repeats,
@@ -323,16 +323,16 @@ def _row(name: str, entry: dict[str, Any]) -> tuple[str, ...]:
 
 def _summary(space: SearchSpace, repeats: Sequence[Repeat]) -> dict[str, Any]:
     names = [axis.name for axis in space.axes]
-    covered = np.mean([each.covered for each in repeats], axis=0)
-    identifiable = np.mean([each.identifiable for each in repeats], axis=0)
-    off = np.sqrt(np.mean([each.off**2 for each in repeats], axis=0))
-    width = np.mean([each.width for each in repeats], axis=0)
+    covered = np.mean([repeat.covered for repeat in repeats], axis=0)
+    identifiable = np.mean([repeat.identifiable for repeat in repeats], axis=0)
+    off = np.sqrt(np.mean([repeat.off**2 for repeat in repeats], axis=0))
+    width = np.mean([repeat.width for repeat in repeats], axis=0)
     return {
         "coverage": float(covered.mean()),
-        "arrived": sum(each.arrived for each in repeats),
-        "told": sum(not each.arrived and not each.converged for each in repeats),
+        "arrived": sum(repeat.arrived for repeat in repeats),
+        "told": sum(not repeat.arrived and not repeat.converged for repeat in repeats),
         "missed": [
-            [name for name, held in zip(names, each.covered, strict=True) if not held] for each in repeats
+            [name for name, held in zip(names, repeat.covered, strict=True) if not held] for repeat in repeats
         ],
         "parameters": dict(zip(names, covered.tolist(), strict=True)),
         "identifiable": dict(zip(names, identifiable.tolist(), strict=True)),

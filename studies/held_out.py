@@ -115,24 +115,24 @@ def _study(arguments: argparse.Namespace) -> int:
     rules = [f"{arguments.by}={value}" for value in arguments.only]
     rules = rules or [split.rule for split in leave_one_out(recordings, arguments.by)]
     entries = _entries(Path(arguments.json)) if arguments.resume else []
-    done = {(each.rule, each.seed) for each in entries}
+    done = {(entry.rule, entry.seed) for entry in entries}
     with executor_for(arguments.cluster) as executor:
         for rule in rules:
             for seed in range(arguments.seeds):
                 if (rule, seed) in done:
                     continue
                 split = split_recordings(recordings, rule, seed=seed)
-                found = identify(
+                result = identify(
                     _drawn(split, arguments.most, seed),
                     arguments.servo,
                     IdentifySettings(models=arguments.models, seed=seed, test=split.test, uncertainty="all"),
                     execution=Execution(executor=executor),
                 )
-                for model, fit in found.fits.items():
+                for model, fit in result.fits.items():
                     assert fit.uncertainty is not None
                     seen = validate(
                         fit.servo,
-                        found.split.test,
+                        result.split.test,
                         fit.bench_effects,
                         ValidateSettings(prediction=fit.uncertainty.prediction, draws=arguments.draws),
                     )
@@ -142,7 +142,7 @@ def _study(arguments: argparse.Namespace) -> int:
                             rule=rule,
                             seed=seed,
                             model=model,
-                            chosen=model == found.chosen,
+                            chosen=model == result.chosen,
                             train=fit.train_mae,
                             selection=fit.selection_mae,
                             test=seen.mae,
@@ -152,8 +152,8 @@ def _study(arguments: argparse.Namespace) -> int:
                         )
                     )
                 # After each, so that a study that is ended keeps what it has.
-                write_text(arguments.json, json.dumps([asdict(each) for each in entries], indent=1) + "\n")
-                print(f"{rule}, seed {seed}: {found.chosen} chosen", file=sys.stderr, flush=True)
+                write_text(arguments.json, json.dumps([asdict(entry) for entry in entries], indent=1) + "\n")
+                print(f"{rule}, seed {seed}: {result.chosen} chosen", file=sys.stderr, flush=True)
     print(_table(entries))
     print(f"wrote {Path(arguments.json)}")
     return 0
@@ -170,7 +170,7 @@ def _entries(path: Path) -> list[Entry]:
     if not path.exists():
         return []
     try:
-        return [Entry(**each) for each in json.loads(path.read_text())]
+        return [Entry(**fields) for fields in json.loads(path.read_text())]
     except (OSError, ValueError, TypeError):
         raise Malformed(str(path), "is not the result of such a study", advice="leave out --resume") from None
 
@@ -178,20 +178,20 @@ def _entries(path: Path) -> list[Entry]:
 def _table(entries: Sequence[Entry]) -> str:
     """Means over seeds, mrad; test errors of every seed."""
     rows = []
-    for rule, model in dict.fromkeys((each.rule, each.model) for each in entries):
-        own = [each for each in entries if (each.rule, each.model) == (rule, model)]
-        selection = [each.selection for each in own if each.selection is not None]
+    for rule, model in dict.fromkeys((entry.rule, entry.model) for entry in entries):
+        own = [entry for entry in entries if (entry.rule, entry.model) == (rule, model)]
+        selection = [entry.selection for entry in own if entry.selection is not None]
         rows.append(
             (
                 rule,
                 model,
-                _mrad(each.train for each in own),
+                _mrad(entry.train for entry in own),
                 _mrad(selection) if selection else "-",
-                ", ".join(_mrad([each.test]) for each in own),
-                _mrad(each.short for each in own),
-                f"{100.0 * fmean(each.band_coverage for each in own):.0f}",
-                _mrad(each.band_width for each in own),
-                str(sum(each.chosen for each in own)),
+                ", ".join(_mrad([entry.test]) for entry in own),
+                _mrad(entry.short for entry in own),
+                f"{100.0 * fmean(entry.band_coverage for entry in own):.0f}",
+                _mrad(entry.band_width for entry in own),
+                str(sum(entry.chosen for entry in own)),
             )
         )
     header = ("held out", "model", "train", "selection", "test, every seed", "every 0.25 s")

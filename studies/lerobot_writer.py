@@ -40,7 +40,7 @@ def write_dataset(path: Path, runs: Sequence[RobotRun], fps: int) -> None:
     names = [f"{joint}.pos" for joint in runs[0].joints]
     lengths = [len(run.time) for run in runs]
     ends = np.cumsum(lengths)
-    frame = np.concatenate([np.arange(each) for each in lengths])
+    frame = np.concatenate([np.arange(length) for length in lengths])
     wide = pyarrow.list_(pyarrow.float32(), len(names))
     columns = {
         name: pyarrow.array(list(_values(runs, field).astype(np.float32)), type=wide)

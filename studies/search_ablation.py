@@ -36,7 +36,7 @@ SERVOS = ("mx106", "xl330")
 SEEDS = 2
 EVERY = 2
 MODELS = ("m1", "m3", "m4")
-FOUND = 0.01
+SAME_OPTIMUM = 0.01
 """Relative difference to the lowest training error that any variant reached: for use, the same optimum."""
 
 
@@ -132,7 +132,9 @@ def _study(arguments: argparse.Namespace) -> int:
     if not 2 <= arguments.every <= 12:
         raise OutOfRange("--every", arguments.every, "from 2 to 12")
     require_file(arguments.json)
-    variants = [each for each in VARIANTS if each is AS_IT_IS or (arguments.only or "") in each.name]
+    variants = [
+        variant for variant in VARIANTS if variant is AS_IT_IS or (arguments.only or "") in variant.name
+    ]
     cases = [case_for(load_servo(name), load_bench_effects(name)) for name in arguments.servos]
     entries: list[Entry] = []
     for seed in range(arguments.seeds):
@@ -150,7 +152,7 @@ def _study(arguments: argparse.Namespace) -> int:
                 )
                 entries.append(entry)
                 # After each, so that a study that is ended keeps what it has.
-                write_text(arguments.json, json.dumps([asdict(each) for each in entries], indent=1) + "\n")
+                write_text(arguments.json, json.dumps([asdict(entry) for entry in entries], indent=1) + "\n")
                 print(
                     f"{entry.servo}, seed {seed}, {entry.variant}: {1e3 * entry.train:.2f} mrad",
                     file=sys.stderr,
@@ -169,15 +171,15 @@ def table(entries: Sequence[Entry], variants: Sequence[Variant] = VARIANTS) -> s
         variants: rows.
     """
     lowest: dict[tuple[str, int], float] = {}
-    for each in entries:
-        session = each.servo, each.seed
-        lowest[session] = min(each.train, lowest.get(session, each.train))
-    usual = {(each.servo, each.seed): each for each in entries if each.variant == AS_IT_IS.title}
+    for entry in entries:
+        session = entry.servo, entry.seed
+        lowest[session] = min(entry.train, lowest.get(session, entry.train))
+    usual = {(entry.servo, entry.seed): entry for entry in entries if entry.variant == AS_IT_IS.title}
     rows = []
     for variant in variants:
-        own = [each for each in entries if each.variant == variant.title]
-        beside = [usual[each.servo, each.seed] for each in own]
-        above = [each.train / lowest[each.servo, each.seed] - 1.0 for each in own]
+        own = [entry for entry in entries if entry.variant == variant.title]
+        beside = [usual[entry.servo, entry.seed] for entry in own]
+        above = [entry.train / lowest[entry.servo, entry.seed] - 1.0 for entry in own]
         rows.append(
             (
                 variant.name,
@@ -185,7 +187,7 @@ def table(entries: Sequence[Entry], variants: Sequence[Variant] = VARIANTS) -> s
                 variant.here,
                 f"{100.0 * fmean(above):.1f}",
                 f"{100.0 * max(above):.1f}",
-                f"{sum(each <= FOUND for each in above)} of {len(own)}",
+                f"{sum(excess <= SAME_OPTIMUM for excess in above)} of {len(own)}",
                 f"{fmean(one.test / other.test for one, other in zip(own, beside, strict=True)):.2f}",
                 f"{fmean(one.trials / other.trials for one, other in zip(own, beside, strict=True)):.2f}",
                 f"{fmean(one.seconds / other.seconds for one, other in zip(own, beside, strict=True)):.2f}",

@@ -148,7 +148,7 @@ def _study(arguments: argparse.Namespace) -> int:
             for budget in arguments.budgets:
                 entries += searched(session, servo, split, seed=seed, budget=budget, models=arguments.models)
                 # After each, so that a study that is ended keeps what it has.
-                write_text(arguments.json, json.dumps([asdict(each) for each in entries], indent=1) + "\n")
+                write_text(arguments.json, json.dumps([asdict(entry) for entry in entries], indent=1) + "\n")
                 print(f"{session}, seed {seed}, {budget}: done", file=sys.stderr, flush=True)
     print(table(entries))
     print(f"wrote {Path(arguments.json)}")
@@ -158,20 +158,24 @@ def _study(arguments: argparse.Namespace) -> int:
 def table(entries: Sequence[Entry]) -> str:
     """Return errors of each model with each budget, the seeds side by side, mrad."""
     rows = []
-    for session, model, budget in dict.fromkeys((each.session, each.model, each.budget) for each in entries):
+    for session, model, budget in dict.fromkeys(
+        (entry.session, entry.model, entry.budget) for entry in entries
+    ):
         own = [
-            each for each in entries if (each.session, each.model, each.budget) == (session, model, budget)
+            entry
+            for entry in entries
+            if (entry.session, entry.model, entry.budget) == (session, model, budget)
         ]
         rows.append(
             (
                 session,
                 model,
                 str(budget),
-                " / ".join(f"{1e3 * each.train:.2f}" for each in own),
-                " / ".join(f"{1e3 * each.test:.2f}" for each in own),
-                " / ".join(str(each.trials) for each in own),
-                " / ".join("yes" if each.converged else "no" for each in own),
-                " / ".join("-" if each.spread is None else f"{100 * each.spread:.1f}" for each in own),
+                " / ".join(f"{1e3 * entry.train:.2f}" for entry in own),
+                " / ".join(f"{1e3 * entry.test:.2f}" for entry in own),
+                " / ".join(str(entry.trials) for entry in own),
+                " / ".join("yes" if entry.converged else "no" for entry in own),
+                " / ".join("-" if entry.spread is None else f"{100 * entry.spread:.1f}" for entry in own),
             )
         )
     rows.sort(key=lambda row: row[:2])

@@ -149,7 +149,7 @@ def _study(arguments: argparse.Namespace) -> int:
                     servo, split, method, seed=seed, models=arguments.models, trials=arguments.trials
                 )
                 # After each, so that a study that is ended keeps what it has.
-                write_text(arguments.json, json.dumps([asdict(each) for each in entries], indent=1) + "\n")
+                write_text(arguments.json, json.dumps([asdict(entry) for entry in entries], indent=1) + "\n")
                 print(f"{servo.name}, seed {seed}, {method}: done", file=sys.stderr, flush=True)
     print(table(entries))
     print(f"wrote {Path(arguments.json)}")
@@ -182,19 +182,21 @@ def read_case(word: str, every: int) -> tuple[ServoModel, Split]:
 def table(entries: Sequence[Entry]) -> str:
     """Return training and test errors of each model by both methods, the seeds side by side, mrad."""
     rows = []
-    keys = dict.fromkeys((each.servo, each.model, each.method) for each in entries)
+    keys = dict.fromkeys((entry.servo, entry.model, entry.method) for entry in entries)
     for servo, model, method in sorted(keys, key=lambda key: (key[0], key[1], list(METHODS).index(key[2]))):
-        own = [each for each in entries if (each.servo, each.model, each.method) == (servo, model, method)]
+        own = [
+            entry for entry in entries if (entry.servo, entry.model, entry.method) == (servo, model, method)
+        ]
         rows.append(
             (
                 servo,
                 model,
                 method,
-                " / ".join(f"{1e3 * each.train:.2f}" for each in own),
-                " / ".join(f"{1e3 * each.test:.2f}" for each in own),
+                " / ".join(f"{1e3 * entry.train:.2f}" for entry in own),
+                " / ".join(f"{1e3 * entry.test:.2f}" for entry in own),
                 f"{own[0].budget}",
-                " / ".join(f"{each.trials}" for each in own),
-                f"{fmean(each.seconds for each in own):.0f}",
+                " / ".join(f"{entry.trials}" for entry in own),
+                f"{fmean(entry.seconds for entry in own):.0f}",
             )
         )
     header = (

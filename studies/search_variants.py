@@ -75,7 +75,7 @@ _CHANGES: dict[str, tuple[Any, ...]] = {
 
 
 def _variants() -> list[Variant]:
-    found = [AS_IT_IS, Variant(name="method", usual=GAUSS_NEWTON, here=CMA_ES, method=CMA_ES)]
+    variants = [AS_IT_IS, Variant(name="method", usual=GAUSS_NEWTON, here=CMA_ES, method=CMA_ES)]
     for field in fields(SearchSchedule):
         for value in _CHANGES[field.name]:
             changed = Variant(
@@ -84,12 +84,12 @@ def _variants() -> list[Variant]:
                 here=_words(value),
                 schedule=replace(DEFAULT_SCHEDULE, **{field.name: value}),
             )
-            found.append(changed)
-    return found
+            variants.append(changed)
+    return variants
 
 
 def _words(value: Any) -> str:
-    return " ".join(f"{each:g}" for each in value) if isinstance(value, tuple) else f"{value:g}"
+    return " ".join(f"{part:g}" for part in value) if isinstance(value, tuple) else f"{value:g}"
 
 
 VARIANTS = tuple(_variants())

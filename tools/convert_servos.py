@@ -123,7 +123,7 @@ PLANS: Mapping[str, Plan] = {
 
 
 class Motions:
-    """How far two sets of parameters, each with an integrator of its own, move a servo apart.
+    """The differences between motions of a servo with two sets of parameters, each with its own integrator.
 
     Args:
         published: with its integrator and step.
@@ -147,9 +147,9 @@ class Motions:
 
     def mean(self, vector: Array) -> Mapping[str, float]:
         """Return the mean absolute difference of every script, rad, and of all under "mean"."""
-        apart = [float(np.abs(run).mean()) for run in self._ours.split(self.differences(vector)[0])]
-        of_script = {name: float(np.mean(apart[i :: len(SCRIPTS)])) for i, name in enumerate(SCRIPTS)}
-        return {**of_script, "mean": float(np.mean(apart))}
+        differences = [float(np.abs(run).mean()) for run in self._ours.split(self.differences(vector)[0])]
+        of_script = {name: float(np.mean(differences[i :: len(SCRIPTS)])) for i, name in enumerate(SCRIPTS)}
+        return {**of_script, "mean": float(np.mean(differences))}
 
 
 def convert(published: ServoModel, motions: Motions) -> ServoModel:
@@ -185,16 +185,16 @@ def convert(published: ServoModel, motions: Motions) -> ServoModel:
         f_scale=_SOFT,
         max_nfev=_EVALUATIONS,
     ).x
-    found = dict(zip(PARAMETERS, vectors(best[None])[0].tolist(), strict=True))
+    parameters = dict(zip(PARAMETERS, vectors(best[None])[0].tolist(), strict=True))
     law = friction_model(published.friction_model)
     friction = law.friction(
-        {name: _rounded(found[name]) for name in law.parameters},
+        {name: _rounded(parameters[name]) for name in law.parameters},
         quadratic_rule=published.friction.quadratic_rule,
     )
     motor = DcMotor(
-        torque_constant=_rounded(found["torque_constant"]),
-        resistance=_rounded(found["resistance"]),
-        armature=_rounded(found["armature"]),
+        torque_constant=_rounded(parameters["torque_constant"]),
+        resistance=_rounded(parameters["resistance"]),
+        armature=_rounded(parameters["armature"]),
     )
     return replace(published, motor=motor, friction=friction, integrator="midpoint")
 
@@ -223,7 +223,7 @@ def _least_scale(servo: ServoModel) -> Array:
     return np.array([scale.get(name, 0.0) for name in PARAMETERS])
 
 
-def write(name: str, published: str, servo: ServoModel, apart: Mapping[str, float]) -> None:
+def write(name: str, published: str, servo: ServoModel, differences: Mapping[str, float]) -> None:
     """Write parameters into a library file, whose comments stay."""
     path = LIBRARY / f"{name}.yaml"
     text = path.read_text(encoding="utf-8")
@@ -235,7 +235,7 @@ def write(name: str, published: str, servo: ServoModel, apart: Mapping[str, floa
     source = (
         f"converted by tools/convert_servos.py from {published} (BAM, Duclusaud, Passault, Padois, Ly, "
         f"arXiv:2410.08650; fitted by its authors with their integrator) to this one, which moves it "
-        f"{1e3 * apart['mean']:.1f} mrad (mean) beside theirs on loads and gains that took no part"
+        f"{1e3 * differences['mean']:.1f} mrad (mean) beside theirs on loads and gains that took no part"
     )
     text = re.sub(r"(?m)^  source: .*$", f"  source: {source}", text)
     path.write_text(text, encoding="utf-8")
@@ -255,14 +255,14 @@ def main() -> None:
         converted = convert(published, fitted)
         for label, motions in (("fitted to", fitted), ("check", checked)):
             for state, servo in (("before", published), ("after", converted)):
-                apart = motions.mean(parameter_vector(servo))
-                rows.append((name, label, state, *(f"{1e3 * value:.2f}" for value in apart.values())))
+                differences = motions.mean(parameter_vector(servo))
+                rows.append((name, label, state, *(f"{1e3 * value:.2f}" for value in differences.values())))
                 print(*rows[-1], flush=True)
         if not arguments.write:
             print(converted.to_yaml())
         else:
             for file in plan.files:
-                write(file, source, converted, apart)
+                write(file, source, converted, differences)
     print(format_table(("servo", "runs", "conversion", *SCRIPTS, "all [mrad]"), rows))
 
 

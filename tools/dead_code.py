@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names in the code that nothing uses: a part of `make check`. Status 1 where there are any.
 
-Tests, examples and launch files count as users; what is unused in them is not told.
+Tests, examples and launch files count as users; what is unused in them is not reported.
 """
 
 from __future__ import annotations

@@ -118,12 +118,12 @@ def sees_system_packages(prefix: Path) -> bool:
 
 def pip_settings(listed: str) -> dict[str, list[str]]:
     """Return what counts for `pip install`, from what `pip config list` prints: name -> values."""
-    found: dict[tuple[int, str], list[str]] = {}
+    settings: dict[tuple[int, str], list[str]] = {}
     order = {"global": 0, "install": 1, ":env:": 2}  # what comes later counts more
     for section, name, value in re.findall(r"^(:env:|\w+)\.([\w-]+)=('.*'|\".*\")$", listed, re.MULTILINE):
         if section in order:
-            found[order[section], name] = str(ast.literal_eval(value)).split()
-    return {name: values for (_, name), values in sorted(found.items())}
+            settings[order[section], name] = str(ast.literal_eval(value)).split()
+    return {name: values for (_, name), values in sorted(settings.items())}
 
 
 def uv_environment(settings: Mapping[str, list[str]], environment: Mapping[str, str]) -> dict[str, str]:

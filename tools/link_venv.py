@@ -58,12 +58,12 @@ def write_paths(site_packages: Path, paths: list[Path], prefixes: list[Path]) ->
         paths: of modules. The checkout comes first so that an edit is seen without a build.
         prefixes: of packages, for AMENT_PREFIX_PATH.
     """
-    found = [str(prefix) for prefix in prefixes]
+    installed = [str(prefix) for prefix in prefixes]
     # One line, because .pth files execute only lines that start with `import`.
     (site_packages / "bam_bench.pth").write_text(
         "".join(f"{path}\n" for path in paths)
         + "import os; p = filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)); "
-        f"os.environ['AMENT_PREFIX_PATH'] = os.pathsep.join(dict.fromkeys([*p, *{found!r}]))\n"
+        f"os.environ['AMENT_PREFIX_PATH'] = os.pathsep.join(dict.fromkeys([*p, *{installed!r}]))\n"
     )
 
 

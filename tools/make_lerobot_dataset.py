@@ -24,7 +24,7 @@ dataset = LeRobotDataset.create(
 for episode in range(2):
     for frame in range(60 - 10 * episode):
         counts = np.round(400 * np.sin(0.1 * frame + np.arange(len(JOINTS)) + episode))
-        action, state = (each * 360 / 4095 for each in (counts, counts - 3))
+        action, state = (raw * 360 / 4095 for raw in (counts, counts - 3))
         action[-1] = state[-1] = 50.0 + frame / 2
         values = {"action": action.astype(np.float32), "observation.state": state.astype(np.float32)}
         dataset.add_frame({**values, "task": "move"})

@@ -63,11 +63,11 @@ def table() -> str:
     for about in NODES:
         cells = [
             f"`{about.name}`",
-            _listed([*(each.name for each in _of(about, "subscribes")), *_COPIES.get(about.name, ())]),
-            _listed(each.name for each in _of(about, "service")),
-            _listed(each.name for each in _of(about, "action")),
+            _listed([*(topic.name for topic in _of(about, "subscribes")), *_COPIES.get(about.name, ())]),
+            _listed(service.name for service in _of(about, "service")),
+            _listed(action.name for action in _of(about, "action")),
             _WIRES.get(about.name, "-"),
-            _listed(each.name for each in about.parameters if not each.read_only),
+            _listed(parameter.name for parameter in about.parameters if not parameter.read_only),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -99,12 +99,12 @@ def policy(enclave: str, nodes: Sequence[NodeAbout]) -> str:
 
 def _profile(about: NodeAbout) -> Iterator[str]:
     """Give what a policy allows one node."""
-    publishes = [*(each.name for each in _of(about, "publishes")), "/rosout", "/parameter_events"]
-    subscribes = [*(each.name for each in _of(about, "subscribes")), "/clock", "/parameter_events"]
-    services = [each.name for each in _of(about, "service")]
-    services += [f"~/{each}" for each in _PARAMETERS]
+    publishes = [*(topic.name for topic in _of(about, "publishes")), "/rosout", "/parameter_events"]
+    subscribes = [*(topic.name for topic in _of(about, "subscribes")), "/clock", "/parameter_events"]
+    services = [service.name for service in _of(about, "service")]
+    services += [f"~/{parameter}" for parameter in _PARAMETERS]
     if about.name in _LIFECYCLE_NODES:
-        services += [f"~/{each}" for each in _LIFECYCLE]
+        services += [f"~/{service}" for service in _LIFECYCLE]
         publishes.append("~/transition_event")
     subscribes += _COPIES.get(about.name, ())
     name = about.name
@@ -113,7 +113,7 @@ def _profile(about: NodeAbout) -> Iterator[str]:
         _rules(name, "topics", "subscribe", "topic", subscribes),
         _rules(name, "services", "reply", "service", services),
         _rules(name, "services", "request", "service", _REQUESTS.get(name, ())),
-        _rules(name, "actions", "execute", "action", [each.name for each in _of(about, "action")]),
+        _rules(name, "actions", "execute", "action", [action.name for action in _of(about, "action")]),
     )
     yield f'        <profile ns="/" node="{name}">'
     yield from filter(None, parts)
@@ -124,7 +124,7 @@ def _profile(about: NodeAbout) -> Iterator[str]:
 
 def _link_profile(about: NodeAbout, link: str) -> Iterator[str]:
     """Give what a policy allows the second node, by which the process of a node speaks to a driver."""
-    hears = [*(each.name for each in _of(about, "subscribes")), *_COPIES[about.name]]
+    hears = [*(topic.name for topic in _of(about, "subscribes")), *_COPIES[about.name]]
     yield f'        <profile ns="/" node="{link}">'
     yield _rules(link, "topics", "publish", "topic", ["servo_commands", "/parameter_events"])
     yield _rules(link, "topics", "subscribe", "topic", [*hears, "/clock", "/parameter_events"])
@@ -139,7 +139,7 @@ LINKS = {"recorder": "recorder_link"}
 """Node -> a second one of its process, which hears and commands a driver."""
 _REQUESTS = {
     "recorder": (
-        *(f"{driver}/{each}" for driver in ("dynamixel", "erob", "simulator") for each in _OF_DRIVERS),
+        *(f"{driver}/{name}" for driver in ("dynamixel", "erob", "simulator") for name in _OF_DRIVERS),
         "virtual_dynamixel/set_load",
         "virtual_erob/set_load",
         "simulator/set_load",
@@ -164,21 +164,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _of(about: NodeAbout, kind: str) -> Iterator[Interface]:
-    return (each for each in about.interfaces if each.kind == kind)
+    return (interface for interface in about.interfaces if interface.kind == kind)
 
 
 def _rules(node: str, group: str, verb: str, item: str, names: Sequence[str]) -> str:
     if not names:
         return ""
     full = sorted(
-        {f"{node}/{each[2:]}" if each.startswith("~/") else each.removeprefix("/") for each in names}
+        {f"{node}/{name[2:]}" if name.startswith("~/") else name.removeprefix("/") for name in names}
     )
-    lines = [f"            <{item}>{escape(each)}</{item}>" for each in full]
+    lines = [f"            <{item}>{escape(line)}</{item}>" for line in full]
     return "\n".join([f'          <{group} {verb}="ALLOW">', *lines, f"          </{group}>"])
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{each}`" for each in names) or "-"
+    return ", ".join(f"`{name}`" for name in names) or "-"
 
 
 if __name__ == "__main__":

@@ -67,9 +67,9 @@ def prose_tests(files: Iterator[Path]) -> Iterator[ProseTest]:
     for file in files:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
-                found = tuple(_asserted(node))
-                if found:
-                    yield ProseTest(file, node.name, found)
+                prose = tuple(_asserted(node))
+                if prose:
+                    yield ProseTest(file, node.name, prose)
 
 
 def _asserted(test: ast.AST) -> Iterator[Prose]:

@@ -24,15 +24,15 @@ class NotReadyError(Exception):
 def versions(root: Path = ROOT) -> dict[str, str]:
     """Return the version that each file says, empty where it says none."""
 
-    def found(name: str, pattern: str) -> str:
+    def version_in(name: str, pattern: str) -> str:
         match = re.search(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
         return match[1] if match else ""
 
     return {
-        "bam_core/_version.py": found("bam_core/_version.py", r'^__version__ = "(.+)"$'),
+        "bam_core/_version.py": version_in("bam_core/_version.py", r'^__version__ = "(.+)"$'),
         "package.xml": ElementTree.parse(root / "package.xml").findtext("version") or "",
-        "CITATION.cff": found("CITATION.cff", r"^version: (\S+)$"),
-        "CHANGELOG.md": found("CHANGELOG.md", r"^## \[(\d\S*)\]"),
+        "CITATION.cff": version_in("CITATION.cff", r"^version: (\S+)$"),
+        "CHANGELOG.md": version_in("CHANGELOG.md", r"^## \[(\d\S*)\]"),
     }
 
 
@@ -42,9 +42,9 @@ def released_version(root: Path = ROOT) -> str:
     Raises:
         NotReadyError: files differ, or the changelog has no date for it.
     """
-    told = versions(root)
-    version = told["bam_core/_version.py"]
-    for name, other in told.items():
+    by_file = versions(root)
+    version = by_file["bam_core/_version.py"]
+    for name, other in by_file.items():
         if other != version:
             raise NotReadyError(
                 f"{name}: version is '{other}' (expected {version}, as in bam_core/_version.py); correct it"

@@ -60,16 +60,16 @@ def with_limits(urdf: str, servos: Mapping[str, str]) -> str:
     root = ElementTree.fromstring(urdf)
     for joint, name in servos.items():
         servo = load_servo(name)
-        found = root.find(f"joint[@name='{joint}']")
-        assert found is not None
-        found.set("type", "revolute")
+        element = root.find(f"joint[@name='{joint}']")
+        assert element is not None
+        element.set("type", "revolute")
         numbers = {
             "lower": -HALF_TURN,
             "upper": HALF_TURN,
             "effort": servo.stall_torque(),
             "velocity": servo.nominal_voltage / servo.motor.torque_constant,
         }
-        ElementTree.SubElement(found, "limit", {key: f"{value:.3g}" for key, value in numbers.items()})
+        ElementTree.SubElement(element, "limit", {key: f"{value:.3g}" for key, value in numbers.items()})
     ElementTree.indent(root)
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
@@ -96,13 +96,13 @@ def with_servos(mjcf: str, servos: Mapping[str, str]) -> str:
     actuators = ElementTree.SubElement(root, "actuator")
     for joint, name in servos.items():
         servo = load_servo(name)
-        found = root.find(f".//joint[@name='{joint}']")
-        assert found is not None
-        found.set("armature", f"{servo.motor.armature:.6g}")
-        found.set("frictionloss", "0.1")  # whatever is above zero: the plugin sets it in every step
+        in_body = root.find(f".//joint[@name='{joint}']")
+        assert in_body is not None
+        in_body.set("armature", f"{servo.motor.armature:.6g}")
+        in_body.set("frictionloss", "0.1")  # whatever is above zero: the plugin sets it in every step
         # mujoco_ros2_control needs names.
-        each = {"name": joint, "class": "servo", "joint": joint, "plugin": PLUGIN}
-        plugin = ElementTree.SubElement(actuators, "plugin", each)
+        attributes = {"name": joint, "class": "servo", "joint": joint, "plugin": PLUGIN}
+        plugin = ElementTree.SubElement(actuators, "plugin", attributes)
         for key, value in (("servo", name), ("kp", f"{servo.firmware.factory_kp:g}")):
             ElementTree.SubElement(plugin, "config", key=key, value=value)
     ElementTree.indent(root)

@@ -53,7 +53,7 @@ def bench_effects_for(option: str | None, servo: str, recordings: Sequence[Recor
     known = {*origin.train_data.values(), *origin.test_data.values()}
     if load_bench_effects(servo) == IDEAL_BENCH:
         return IDEAL_BENCH
-    if any(each.sha256 in known for each in recordings):
+    if any(recording.sha256 in known for recording in recordings):
         log.warning(
             "%s: was identified from these recordings, but the effects of their bench are left out; "
             "to simulate them as well, give --bench-effects %s",

@@ -162,16 +162,16 @@ def _plan_table(result: dict[str, Any]) -> str:
     rows = [
         (
             str(number),
-            f"{each['mass']:g}",
-            f"{each['length']:g}",
-            f"{each['kp']:g}",
-            each["script"],
-            f"{each['information_bits']:.1f}",
-            each["helps"],
-            f"{each['standard_error_before']:.2g} -> {each['standard_error_after']:.2g}",
-            f"{each['seconds'] / 60.0:.1f}",
+            f"{ranked['mass']:g}",
+            f"{ranked['length']:g}",
+            f"{ranked['kp']:g}",
+            ranked["script"],
+            f"{ranked['information_bits']:.1f}",
+            ranked["helps"],
+            f"{ranked['standard_error_before']:.2g} -> {ranked['standard_error_after']:.2g}",
+            f"{ranked['seconds'] / 60.0:.1f}",
         )
-        for number, each in enumerate(result["runs"], 1)
+        for number, ranked in enumerate(result["runs"], 1)
     ]
     header = (
         "run",
@@ -191,12 +191,12 @@ def _parameter_table(result: dict[str, Any]) -> str:
     rows = [
         (
             name,
-            f"{each['value']:.4g}",
-            f"{each['standard_error_before']:.2g}",
-            f"{each['standard_error_after']:.2g}",
-            each["unit"],
+            f"{entry['value']:.4g}",
+            f"{entry['standard_error_before']:.2g}",
+            f"{entry['standard_error_after']:.2g}",
+            entry["unit"],
         )
-        for name, each in result["parameters"].items()
+        for name, entry in result["parameters"].items()
     ]
     return format_table(("parameter", "value", "standard error now", "after the plan", "unit"), rows)
 
@@ -208,10 +208,10 @@ def _shortened(lines: Sequence[str], most: int = 5) -> list[str]:
 
 def _write_session(path: str, plan: RunPlan) -> None:
     servo, runs = plan.servo, plan.runs
-    loads = list(dict.fromkeys(each.run.bench for each in runs))
-    gains = sorted({each.run.kp for each in runs})
-    scripts = list(dict.fromkeys(each.run.script.name for each in runs))
-    wanted = len({(each.run.bench, each.run.kp, each.run.script.name) for each in runs})
+    loads = list(dict.fromkeys(ranked.run.bench for ranked in runs))
+    gains = sorted({ranked.run.kp for ranked in runs})
+    scripts = list(dict.fromkeys(ranked.run.script.name for ranked in runs))
+    wanted = len({(ranked.run.bench, ranked.run.kp, ranked.run.script.name) for ranked in runs})
     lines = [
         f"# {servo.title}: the {wanted} runs that `bam design` found to tell most, and what completes their",
         "# loads, gains and scripts to all combinations.",

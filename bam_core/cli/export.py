@@ -72,12 +72,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     output = Path(arguments.output)
     sources: list[str] = arguments.sources
-    for each in sources:
-        is_name = Path(each).name == each and not Path(each).suffix
-        if is_name and each not in servo_names() and not Path(each).exists():
-            raise UnknownName("servo or recording", each, servo_names())
+    for source in sources:
+        is_name = Path(source).name == source and not Path(source).suffix
+        if is_name and source not in servo_names() and not Path(source).exists():
+            raise UnknownName("servo or recording", source, servo_names())
     library = {*servo_names(), *published_names()}
-    servos = [each for each in sources if each in library or Path(each).suffix in (".yaml", ".yml")]
+    servos = [source for source in sources if source in library or Path(source).suffix in (".yaml", ".yml")]
     if servos and len(sources) > 1:
         raise Conflict(
             sources[1],

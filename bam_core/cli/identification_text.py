@@ -54,7 +54,7 @@ def small_parameters(result: Identification) -> list[str]:
     uncertainty = result.fits[result.chosen].uncertainty
     if uncertainty is None:
         return []
-    return [each.name for each in uncertainty.estimates if each.is_known_small]
+    return [estimate.name for estimate in uncertainty.estimates if estimate.is_known_small]
 
 
 def _mrad(value: float | None) -> str:

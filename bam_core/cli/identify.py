@@ -255,7 +255,9 @@ def _test(
         digest: replace(recording, name=name)
         for (digest, recording), name in zip(all_logs.items(), names, strict=True)
     }
-    return [named[each.sha256] for each in recordings], [named[each.sha256] for each in held_out]
+    return [named[recording.sha256] for recording in recordings], [
+        named[recording.sha256] for recording in held_out
+    ]
 
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
@@ -283,7 +285,7 @@ class _Kept:
 
 @contextlib.contextmanager
 def _interruptible(kept: _Kept, storage: str | None) -> Iterator[None]:
-    """Tell who interrupts a search what becomes of it."""
+    """On an interrupt, report what was written and how to resume."""
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -309,8 +311,8 @@ def _terminable() -> Iterator[None]:
     def end(number: int, _: object) -> None:
         nonlocal ended
         ended = True
-        for each in _ENDING:
-            signal.signal(each, signal.SIG_IGN)
+        for number in _ENDING:
+            signal.signal(number, signal.SIG_IGN)
         raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
     before = {number: signal.signal(number, end) for number in _ENDING}

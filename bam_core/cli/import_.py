@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _holds_parameters(path: Path) -> bool:
-    """Tell a parameter file from everything else; what cannot be read is for the log reader to judge."""
+    """Return whether a file is a parameter file; the log reader refuses what cannot be read."""
     from bam_core.exchange import is_bam_parameters
 
     try:
@@ -105,11 +105,11 @@ def _import_parameters(path: Path, output: Path, servo: str | None) -> None:
         raise _exists(output)
     if output.suffix not in (".yaml", ".yml"):
         raise WrongType("--output", output.name, "FILE.yaml, a servo file", advice="rename it")
-    found = read_bam_parameters(path, None if servo is None else load_servo(servo))
-    imported = found.servo
+    parameters = read_bam_parameters(path, None if servo is None else load_servo(servo))
+    imported = parameters.servo
     imported.save(output)
-    save_bench_effects(output, found.bench_effects)
-    for remark in found.remarks:
+    save_bench_effects(output, parameters.bench_effects)
+    for remark in parameters.remarks:
         log.warning("%s", remark)
     print(f"wrote {output}: {imported.title}, {imported.friction_model}, fitted with {imported.integrator}")
 
@@ -117,7 +117,7 @@ def _import_parameters(path: Path, output: Path, servo: str | None) -> None:
 def _import_logs(paths: Sequence[Path], output: Path) -> None:
     from bam_core.recordings import load_recordings
 
-    recordings = [each for each in load_recordings(paths) if each.source.suffix == ".json"]
+    recordings = [recording for recording in load_recordings(paths) if recording.source.suffix == ".json"]
     if not recordings:
         raise BadData(
             str(paths[0]),
@@ -125,7 +125,7 @@ def _import_logs(paths: Sequence[Path], output: Path) -> None:
             expected="logs of BAM's recorder",
             advice="bags need no import",
         )
-    _write_bags({each.name: partial(_write_bag, each) for each in recordings}, output)
+    _write_bags({recording.name: partial(_write_bag, recording) for recording in recordings}, output)
     for recording in recordings:
         print(f"wrote {output / recording.name}: {recording.script}, {len(recording)} samples")
 
@@ -152,10 +152,10 @@ def _repair(paths: Sequence[Path], output: Path) -> None:
     lines: list[str] = []
 
     def write(bag: Path, place: Path) -> None:
-        found = repair_bag(bag, place)
+        repaired = repair_bag(bag, place)
         lines.append(
-            f"{found.messages} messages on {found.topics} topics, {found.duration:.1f} s (of {bag}:"
-            f" {found.problem})"
+            f"{repaired.messages} messages on {repaired.topics} topics, {repaired.duration:.1f} s (of {bag}:"
+            f" {repaired.problem})"
         )
 
     names = unique_names(damaged)

@@ -65,13 +65,13 @@ class Question(NamedTuple):
             OutOfRange: it is not above zero.
         """
         factors = {_plain(unit): factor for unit, factor in self.units.items()}
-        found = _NUMBER.fullmatch(text)
-        unit = _plain(found[2]) if found else ""
-        if not found or (unit and unit not in factors):
+        match = _NUMBER.fullmatch(text)
+        unit = _plain(match[2]) if match else ""
+        if not match or (unit and unit not in factors):
             units = ", ".join(filter(None, self.units))
             expected = f"a number of {units}" if units else "a number alone, as in 4.9"
             raise WrongType(f"--{self.option}", text, expected)
-        number = float(found[1])
+        number = float(match[1])
         if not 0.0 < number < math.inf:
             raise OutOfRange(f"--{self.option}", text, "above zero")
         factor, power = factors[unit] if unit else next(iter(factors.values()))

@@ -67,13 +67,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", metavar="DIR", help="write a plot (.png) and the trajectory (.csv) of every run"
     )
-    look = parser.add_mutually_exclusive_group()
-    look.add_argument(
+    display = parser.add_mutually_exclusive_group()
+    display.add_argument(
         "--render",
         metavar="FILE",
         help="draw the bench: moments of the run as .png, a film as .gif, or as .mp4 with ffmpeg",
     )
-    look.add_argument("--view", action="store_true", help="show the run, or the robot, in MuJoCo's viewer")
+    display.add_argument("--view", action="store_true", help="show the run, or the robot, in MuJoCo's viewer")
     robot = parser.add_argument_group("any robot, with --view: sliders set the goals")
     robot.add_argument("--robot", metavar="FILE", help="its description, MJCF or URDF")
     robot.add_argument(

@@ -89,7 +89,7 @@ def run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
     )
     if arguments.output:
         _write(Path(arguments.output), f"{servo.name}_{script.name}", simulated, None)
-    _look(arguments, simulated, bench)
+    _show(arguments, simulated, bench)
     return 0
 
 
@@ -125,11 +125,11 @@ def run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
     if len(rows) > 1:
         rows.append(("mean", f"{1e3 * np.mean(errors):.2f}"))
     print(format_table(("recording", "MAE [mrad]"), rows))
-    _look(arguments, simulated, recordings[-1].bench)
+    _show(arguments, simulated, recordings[-1].bench)
     return 0
 
 
-def _look(arguments: argparse.Namespace, simulated: Replay, bench: PendulumBench) -> None:
+def _show(arguments: argparse.Namespace, simulated: Replay, bench: PendulumBench) -> None:
     if arguments.render:
         from bam_core.mujoco.picture import render
 

@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Simulate every recording with every servo model and report mean absolute position errors."""
     if not arguments.params:
         raise Missing("--params", "servo files or names from 'bam servos'")
-    from bam_core.identification.data.screening import tell_doubtful
+    from bam_core.identification.data.screening import warn_unsuitable
     from bam_core.recordings import load_recordings
     from bam_core.recordings.discovery import unique_names
     from bam_core.servo.model import load_servo
@@ -89,8 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
     names = unique_names([Path(path) for path in paths])
     servos = {name: load_servo(path) for name, path in zip(names, paths, strict=True)}
     recordings = load_recordings(arguments.logs, set_fields=arguments.set)
-    tell_doubtful(servos[names[0]], recordings)
-    if all(each.open_loop for each in recordings):
+    warn_unsuitable(servos[names[0]], recordings)
+    if all(recording.open_loop for recording in recordings):
         log.warning(
             "runs in open loop: errors and bands are over pieces of %g s that restart from measured states",
             OPEN_LOOP_HORIZON,
@@ -115,10 +115,12 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.json:
         readings = {
-            "dropped_samples": {each.name: each.dropped_samples for each in recordings},
-            "position_update_period": {each.name: each.position_update_period for each in recordings},
+            "dropped_samples": {recording.name: recording.dropped_samples for recording in recordings},
+            "position_update_period": {
+                recording.name: recording.position_update_period for recording in recordings
+            },
         }
-        content = {name: found.summary() | readings for name, found in result.items()}
+        content = {name: validation.summary() | readings for name, validation in result.items()}
         for name, (fit, errors) in fitted.items():
             content[name]["bench_fitted"] = fit.summary() | errors.summary()
         write_text(arguments.json, json.dumps(content, indent=2) + "\n")
@@ -145,17 +147,19 @@ def _prediction(path: str) -> Prediction | None:
 def _table(result: Mapping[str, Validation]) -> str:
     """Errors in mrad: one row per recording, one column per model, then means and bands."""
     logs = next(iter(result.values())).per_log
-    rows = [[log, *(f"{1e3 * found.per_log[log]:.2f}" for found in result.values())] for log in logs]
+    rows = [
+        [log, *(f"{1e3 * validation.per_log[log]:.2f}" for validation in result.values())] for log in logs
+    ]
     means = {
-        "mean": [found.mae for found in result.values()],
-        "mean, restarted every 0.25 s": [found.mae_short for found in result.values()],
-        "mean, restarted every 1 s": [found.mae_longer for found in result.values()],
+        "mean": [validation.mae for validation in result.values()],
+        "mean, restarted every 0.25 s": [validation.mae_short for validation in result.values()],
+        "mean, restarted every 1 s": [validation.mae_longer for validation in result.values()],
     }
     rows += [[label, *(f"{1e3 * value:.2f}" for value in values)] for label, values in means.items()]
-    bands = [found.band for found in result.values()]
+    bands = [validation.band for validation in result.values()]
     if any(bands):
         rows.append(
-            ["width of the 90 % band", *(f"{1e3 * each.width:.2f}" if each else "-" for each in bands)]
+            ["width of the 90 % band", *(f"{1e3 * band.width:.2f}" if band else "-" for band in bands)]
         )
-        rows.append(["samples in it [%]", *(f"{100 * each.coverage:.1f}" if each else "-" for each in bands)])
+        rows.append(["samples in it [%]", *(f"{100 * band.coverage:.1f}" if band else "-" for band in bands)])
     return format_table(["MAE [mrad]", *result], rows)

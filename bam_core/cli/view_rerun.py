@@ -95,11 +95,11 @@ def _series(
         yield "position [rad]", model.title, model.positions[number]
     for model in models:
         yield "residual [mrad]", model.title, _TO_MRAD * (model.positions[number] - recording.position)
-    found = measured(recording, models[0].servo if models else None)
+    signals = measured(recording, models[0].servo if models else None)
     for channel in CHANNELS:
-        if channel.name in found:
+        if channel.name in signals:
             plot = f"{channel.title} [{channel.unit}]" if channel.unit else channel.title
-            yield plot, models[0].title if channel.name == "torque" else "measured", found[channel.name]
+            yield plot, models[0].title if channel.name == "torque" else "measured", signals[channel.name]
     yield "torque on", "measured", recording.torque_enabled.astype(np.float64)
 
 

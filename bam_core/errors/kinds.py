@@ -340,7 +340,8 @@ def printable_line(text: str) -> str:
     text = _shortened(text, _LONGEST_TEXT)
     if not text.isprintable():
         text = "".join(
-            each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text
+            character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+            for character in text
         )
     text = _LONG_VALUE.sub(lambda match: _shortened(match[0], _LONGEST_VALUE), text)
     return _shortened(text, _LONGEST_LINE)

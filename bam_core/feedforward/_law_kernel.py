@@ -33,15 +33,15 @@ def torques(laws: Array, velocity: Array, next_velocity: Array, dt: float, outpu
         dt: s.
         output: (n,) τ_o, N·m.
     """
-    found = np.empty_like(velocity)
+    result = np.empty_like(velocity)
     for i in range(velocity.size):
         row = laws[i % laws.shape[0]]
         friction = law.friction_law(row[_FRICTION:_OPPOSING], row[_OPPOSING])
         wanted = output[i] + row[_ARMATURE] * (next_velocity[i] - velocity[i]) / dt
         mean = 0.5 * (velocity[i] + next_velocity[i])
         direction = min(max(mean / REST_SPEED, -1.0), 1.0)
-        found[i] = _solution(friction, wanted, direction, -output[i], abs(mean))
-    return found
+        result[i] = _solution(friction, wanted, direction, -output[i], abs(mean))
+    return result
 
 
 @compiled()

@@ -180,13 +180,13 @@ class PieceBuffer:
         waiting = self._place(piece, now)
         parts = self._joined(piece, now + notice, name or f"piece {piece.start - now:+.3g} s from now")
         self._waiting = waiting
-        plan = [each for each in self._plan if each.start < parts[0].start - _TICK]
+        plan = [planned for planned in self._plan if planned.start < parts[0].start - _TICK]
         self._plan = [*plan, *parts, *self._brakes(parts[-1].at(parts[-1].end), parts[-1].end)]
 
     def stop(self, now: float) -> None:
         """Drop all pieces and brake to rest from where the trajectory is now."""
         self._forget(now)
-        plan = [each for each in self._plan if each.start < now - _TICK]
+        plan = [piece for piece in self._plan if piece.start < now - _TICK]
         self._plan = [*plan, *self._brakes(self.at(now), now)]
         self._waiting = ()
 

@@ -50,5 +50,5 @@ class Guard:
 
     def lost(self, error: Array) -> int | None:
         """Return the joint that is too far from the trajectory, or whose place is not known; None: none."""
-        far = ~(np.abs(error) <= self.error)
-        return int(np.argmax(far)) if np.any(far) else None
+        diverges = ~(np.abs(error) <= self.error)
+        return int(np.argmax(diverges)) if np.any(diverges) else None

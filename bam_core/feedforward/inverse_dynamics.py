@@ -51,7 +51,7 @@ class InverseDynamics:
 
     def torque(self, position: Array, velocity: Array, acceleration: Array) -> Array:
         """Return τ_o, (n, joints) N·m, of (n, joints) in rad, rad/s and rad/s²."""
-        found = np.empty_like(position)
+        result = np.empty_like(position)
         data = self._data
         with self._lock:
             for k in range(len(position)):
@@ -59,8 +59,8 @@ class InverseDynamics:
                 data.qvel[self._dof] = velocity[k]
                 data.qacc[self._dof] = acceleration[k]
                 mujoco.mj_inverse(self._model, data)
-                found[k] = data.qfrc_inverse[self._dof]
-        return found
+                result[k] = data.qfrc_inverse[self._dof]
+        return result
 
 
 def pieces_from_dynamics(

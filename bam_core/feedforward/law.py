@@ -74,10 +74,10 @@ class FeedForwardLaw:
             BamError: dt is not above zero.
         """
         require_positive("feed-forward", dt=dt)
-        states = (np.asarray(each, dtype=np.float64) for each in (velocity, next_velocity, output_torque))
+        states = (np.asarray(values, dtype=np.float64) for values in (velocity, next_velocity, output_torque))
         now, then, output = np.broadcast_arrays(*states)
-        found = torques(self.vector()[None], now.ravel(), then.ravel(), dt, output.ravel())
-        return found.reshape(now.shape)
+        solved = torques(self.vector()[None], now.ravel(), then.ravel(), dt, output.ravel())
+        return solved.reshape(now.shape)
 
     def voltage(
         self, velocity: ArrayLike, next_velocity: ArrayLike, dt: float, output_torque: ArrayLike

@@ -226,11 +226,11 @@ def _pinned(share: Array, values: Array) -> Array:
     line = np.outer(1.0 - share, values[0]) + np.outer(share, values[-1])
     bump = share * (1.0 - share)
     basis = np.stack((bump, bump * share, bump * share**2), axis=1)
-    found = np.linalg.lstsq(basis, values - line, rcond=None)[0].T
+    bumps = np.linalg.lstsq(basis, values - line, rcond=None)[0].T
     quartic = np.zeros((values.shape[1], COEFFICIENTS))
     quartic[:, 0], quartic[:, 1] = values[0], values[-1] - values[0]
-    quartic[:, 1:4] += found
-    quartic[:, 2:] -= found
+    quartic[:, 1:4] += bumps
+    quartic[:, 2:] -= bumps
     return quartic
 
 

@@ -61,7 +61,9 @@ class FieldErrors:
     def refusal(self, error: BaseException, kind: Any, place: _Place = ()) -> BamError:
         """Return the error line for the first thing that is wrong, unknown fields before all others."""
         if isinstance(error, BaseValidationError):
-            unknown = [each for each in error.exceptions if isinstance(each, ForbiddenExtraKeysError)]
+            unknown = [
+                exception for exception in error.exceptions if isinstance(exception, ForbiddenExtraKeysError)
+            ]
             first = (unknown or error.exceptions)[0]
             for note in getattr(first, "__notes__", ()):
                 if hasattr(note, "name"):  # of a dataclass
@@ -85,10 +87,10 @@ class FieldErrors:
     def _unknown(self, error: ForbiddenExtraKeysError, place: _Place) -> UnknownName:
         numbers = [at for at, step in enumerate(place) if isinstance(step, int)]
         inside = numbers[-1] + 1 if numbers else 0
-        fields = [each.name for each in dataclasses.fields(error.cl)]
+        fields = [field.name for field in dataclasses.fields(error.cl)]
         prefix = self._name((*place[inside:], ""))
-        found = UnknownName("field", prefix + min(error.extra_fields), [prefix + name for name in fields])
-        return found.within(self._name(place[:inside])) if inside else found
+        unknown = UnknownName("field", prefix + min(error.extra_fields), [prefix + name for name in fields])
+        return unknown.within(self._name(place[:inside])) if inside else unknown
 
     def _wrong(self, error: UnsuitableError, place: _Place) -> WrongType:
         # A whole text is described by its kind: whoever can name a file may not be allowed to read it.
@@ -168,5 +170,5 @@ def without_none(kind: Any) -> Any:
     """Return X for X | None."""
     if not is_optional(kind):
         return kind
-    (inner,) = (each for each in get_args(kind) if each is not type(None))
+    (inner,) = (member for member in get_args(kind) if member is not type(None))
     return inner

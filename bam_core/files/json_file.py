@@ -18,9 +18,9 @@ def parse_json(text: str) -> Any:
         ValueError: it is no JSON, or a key is there twice: readers would take the last one without a word.
         RecursionError: it is nested as nothing is that has a meaning.
     """
-    found = json.loads(text)
-    if text.count(":") == _keys(found):  # so that no text has a colon, and no key is there twice
-        return found
+    result = json.loads(text)
+    if text.count(":") == _keys(result):  # so that no text has a colon, and no key is there twice
+        return result
     return json.loads(text, object_pairs_hook=_each_once)  # a long log would take a fifth more time
 
 
@@ -28,13 +28,17 @@ def _keys(content: Any) -> int:
     """Count keys, of objects in lists the outermost ones: entries of a log hold numbers alone."""
     if isinstance(content, dict):
         return len(content) + sum(map(_keys, content.values()))
-    return sum(len(each) for each in content if isinstance(each, dict)) if isinstance(content, list) else 0
+    return (
+        sum(len(element) for element in content if isinstance(element, dict))
+        if isinstance(content, list)
+        else 0
+    )
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
+    result = dict(pairs)
+    if len(result) == len(pairs):
+        return result
     counts = Counter(key for key, _ in pairs)
     raise ValueError(f"key {counts.most_common(1)[0][0]!r} is there {max(counts.values())} times")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads archives of NumPy, those of strangers included: arrays alone, and not too large ones."""
+"""Reads NumPy archives, untrusted ones included: arrays alone, and of limited size."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def read_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            entries = [each for each in archive.infolist() if each.filename.endswith(".npy")]
-            size = sum(each.file_size for each in entries)
+            entries = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+            size = sum(entry.file_size for entry in entries)
             if size > LARGEST:
                 raise ValueError(f"its arrays have {size} bytes (expected at most {LARGEST})")
-            return {each.filename.removesuffix(".npy"): _array(archive.read(each)) for each in entries}
+            return {entry.filename.removesuffix(".npy"): _array(archive.read(entry)) for entry in entries}
     except (OSError, ValueError):
         raise
     except MemoryError:

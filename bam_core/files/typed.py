@@ -49,8 +49,8 @@ def require_section(content: object, path: Path, *, expected: str, advice: str) 
     """
     if isinstance(content, dict):
         return content
-    found = {str: "text", list: "a list", type(None): "empty"}.get(type(content), str(content))
-    raise Malformed(path, f"is {found}", expected=expected, advice=advice)
+    given = {str: "text", list: "a list", type(None): "empty"}.get(type(content), str(content))
+    raise Malformed(path, f"is {given}", expected=expected, advice=advice)
 
 
 class TypedReader:

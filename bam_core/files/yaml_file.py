@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads YAML files, those of strangers included, and says where one is malformed.
+"""Reads YAML files, untrusted ones included; errors name the line that is malformed.
 
 Sections, lists, texts and numbers are all that is built of a file: no tag in it can run code. What it may
 take of memory and time is limited, too: a few lines with aliases of aliases can stand for billions of

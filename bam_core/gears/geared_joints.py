@@ -71,8 +71,8 @@ class GearedJoints:
         Raises:
             BamError: counts differ, or a value is out of range.
         """
-        self.input_side = np.array([each.input_side for each in asymmetries], dtype=np.float64)
-        self.output_side = np.array([each.output_side for each in asymmetries], dtype=np.float64)
+        self.input_side = np.array([asymmetry.input_side for asymmetry in asymmetries], dtype=np.float64)
+        self.output_side = np.array([asymmetry.output_side for asymmetry in asymmetries], dtype=np.float64)
         self.input_inertia = np.array(input_inertia, dtype=np.float64)
         self.frictions = tuple(frictions) if frictions is not None else (Friction(),) * len(asymmetries)
         counts = (len(asymmetries), *self.input_inertia.shape, len(self.frictions))

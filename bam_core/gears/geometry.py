@@ -120,7 +120,7 @@ def spur_gear(
 def _ends(contact: float | tuple[float, float], radius: float) -> tuple[float, float]:
     """Return where contact begins and ends."""
     ends = contact if isinstance(contact, tuple) else (contact, contact)
-    numbers = len(ends) == 2 and all(isinstance(each, Real) and math.isfinite(each) for each in ends)
+    numbers = len(ends) == 2 and all(isinstance(end, Real) and math.isfinite(end) for end in ends)
     if not (numbers and ends[0] <= ends[1]):
         raise OutOfRange(
             "spur gear contact", contact, "ξ in m, or (first, last) with first <= last", told=repr(contact)

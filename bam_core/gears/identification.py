@@ -35,7 +35,7 @@ LEAST_TRIALS = 200
 
 _SCATTER, _HEATS, _FINAL = 0.15, 0.3, 0.3  # shares of the trials; what is left is for CMA-ES
 _STARTS, _FINALISTS = 8, 2  # short descents by least squares, and those that go on
-_APART = 0.25  # least distance of their starts, per root of the dimension
+_MIN_START_DISTANCE = 0.25  # least distance of their starts, per root of the dimension
 _STEP = 3e-3  # of finite differences, in coordinates
 _EDGE = 2e-3  # least distance of points to the bounds
 _LEAST_RMS = 1e-4  # rad; finer than any encoder
@@ -132,7 +132,7 @@ def fit_gear(
     errors = search.errors(drawn)
     least = 2 * (len(search.axes) + 1)  # of a descent that takes a step
     count = min(max(int(_HEATS * trials) // least, 2), _STARTS)
-    starts = [search.known, *_far_apart(drawn[np.argsort(errors, kind="stable")], count - 1)]
+    starts = [search.known, *_distant_points(drawn[np.argsort(errors, kind="stable")], count - 1)]
     finalists = search.best_of(starts, int(_HEATS * trials), _FINALISTS)
     best = search.best_of(finalists, int(_FINAL * trials), 1)[0]
     best = search.polish(best, seed)
@@ -217,8 +217,8 @@ class _Search:
     def descend(self, start: Array, trials: int) -> Array:
         """Return where least squares lead.
 
-        Logs are weighed by how well they are followed at first: a run in which a trifle decides whether the
-        arm sticks must not speak for all.
+        Logs are weighted by their errors at the start: a run in which a small difference decides whether the
+        arm sticks must not dominate.
         """
         inside = np.clip(fold(start), _EDGE, 1.0 - _EDGE)
         first = self.residuals(inside[None])[0]
@@ -232,7 +232,7 @@ class _Search:
                 known = (point.copy(), self.residuals(point[None])[0])
             return known[1]
 
-        found = least_squares(
+        descent = least_squares(
             lambda point: residuals(point) * weights,
             inside,
             jac=lambda point: self.jacobian(point, residuals(point)) * weights[:, None],
@@ -241,7 +241,7 @@ class _Search:
             x_scale="jac",
             max_nfev=max(trials // (len(start) + 1), 2),
         )
-        return np.asarray(found.x)
+        return np.asarray(descent.x)
 
     def polish(self, point: Array, seed: int) -> Array:
         """Descend by CMA-ES with ever smaller steps until all trials are spent."""
@@ -290,9 +290,9 @@ def _known_values(servo: ServoModel, bench_effects: BenchEffects) -> dict[str, f
     return values
 
 
-def _far_apart(points: Array, count: int) -> list[Array]:
+def _distant_points(points: Array, count: int) -> list[Array]:
     """Take up to `count` points in order, each at some distance from those taken."""
-    distance = _APART * math.sqrt(points.shape[1])
+    distance = _MIN_START_DISTANCE * math.sqrt(points.shape[1])
     taken = [points[0]]
     for point in points[1:]:
         if len(taken) == count:

@@ -26,7 +26,7 @@ def fitted_servo(fit: GearFit, known: ServoModel, split: Split, test_mae: float)
         split: the recordings.
         test_mae: mean absolute position error on those held out, rad.
     """
-    found, model = fit.parameters, friction_model(GEAR_FRICTION[-1])
+    parameters, model = fit.parameters, friction_model(GEAR_FRICTION[-1])
     free = tuple(name for name in BENCH_EFFECTS if name in fit.standard_errors)
     errors = {
         name: error
@@ -35,9 +35,9 @@ def fitted_servo(fit: GearFit, known: ServoModel, split: Split, test_mae: float)
     }
     return replace(
         known,
-        motor=DcMotor(**{name: found[name] for name in MOTOR_PARAMETERS}),
+        motor=DcMotor(**{name: parameters[name] for name in MOTOR_PARAMETERS}),
         friction_model=model.name,
-        friction=model.friction({name: found[name] for name in model.parameters}),
+        friction=model.friction({name: parameters[name] for name in model.parameters}),
         gear=fit.asymmetry,
         integrator="midpoint",
         search=replace(known.search, effects=free),

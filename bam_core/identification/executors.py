@@ -32,7 +32,7 @@ from bam_core.simulation.threads import one_blas_thread, simulation_threads
 T = TypeVar("T")
 R = TypeVar("R")
 
-_LOOK = 0.2  # s between two looks at whether the caller has withdrawn
+_CANCEL_POLL_PERIOD = 0.2  # s between two checks whether the caller has cancelled
 _ANSWER = 5.0  # s in which a scheduler that is there has answered, also on a busy machine
 _KEPT = 16  # shared values that a process of workers keeps
 _EXAMPLE = "local:4 or tcp://scheduler:8786"
@@ -96,7 +96,7 @@ def run_jobs(
     try:
         left = {submit(index, None): index for index in range(len(jobs))}
         while left:
-            done, _ = wait(left, timeout=_LOOK, return_when=FIRST_COMPLETED)
+            done, _ = wait(left, timeout=_CANCEL_POLL_PERIOD, return_when=FIRST_COMPLETED)
             for future in done:
                 index, result = left.pop(future), future.result()
                 if isinstance(result, _Unknown):

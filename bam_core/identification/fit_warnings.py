@@ -15,7 +15,7 @@ from bam_core.text.fit_findings import (
     NotConverged,
     Unidentifiable,
     UnobservedBenchErrors,
-    errors_apart,
+    error_difference,
     outliers,
 )
 
@@ -70,7 +70,7 @@ def _errors_of_logs(fit: ModelFit) -> Iterator[Finding]:
     misfit = fit.diagnosis.findings if fit.diagnosis is not None else ()
     explained = bool(misfit) and misfit[0].kind not in UNEXPLAINED
     for finding in (
-        errors_apart(fit.train_mae, fit.training, test, selection),
+        error_difference(fit.train_mae, fit.training, test, selection),
         outliers(fit.per_log, fit.training, explained=explained),
     ):
         if finding is not None:
@@ -78,8 +78,8 @@ def _errors_of_logs(fit: ModelFit) -> Iterator[Finding]:
 
 
 def _unobserved(fit: ModelFit) -> Iterator[UnobservedBenchErrors]:
-    if fit.uncertainty is not None and fit.uncertainty.untold:
-        yield UnobservedBenchErrors(names=tuple(fit.uncertainty.untold))
+    if fit.uncertainty is not None and fit.uncertainty.unobservable_errors:
+        yield UnobservedBenchErrors(names=tuple(fit.uncertainty.unobservable_errors))
 
 
 def _unidentifiable(fit: ModelFit, needed: Collection[str]) -> Iterator[Unidentifiable]:

@@ -28,7 +28,7 @@ def found_servo(servo: ServoModel, model: FrictionModel, vector: Array) -> tuple
     bench_effects = BenchEffects(**{name: values.pop(name) for name in BENCH_EFFECTS})
     friction = Friction(**values)
     rule = servo.friction.quadratic_rule
-    found = replace(
+    identified = replace(
         servo,
         motor=motor,
         servo_effects=servo_effects,
@@ -37,4 +37,4 @@ def found_servo(servo: ServoModel, model: FrictionModel, vector: Array) -> tuple
         gear=None,
         uncertainty={},
     )
-    return found, bench_effects
+    return identified, bench_effects

@@ -120,7 +120,7 @@ class Identification:
             interval=fit.test_interval,
             rule=self.split.rule,
             restart=self.restarted_every["train" if fit.test_mae is None else "test"],
-            seeds=tuple((each.chosen, each.test_mae) for each in self.seeds if each.test_mae is not None),
+            seeds=tuple((seed.chosen, seed.test_mae) for seed in self.seeds if seed.test_mae is not None),
         )
 
     @property
@@ -203,7 +203,7 @@ class Identification:
             "effects": [ablation.summary() for ablation in self.effects],
             "servo": self.servo.name,
             "seed": self.seed,
-            "seeds": [vars(each) for each in self.seeds],
+            "seeds": [vars(seed) for seed in self.seeds],
             "split": {
                 "rule": self.split.rule,
                 "train": [log.name for log in self.split.train],

@@ -94,7 +94,7 @@ class IdentificationTask:
         yield stage(UNCERTAINTY, ablations=ablations)
         fits.update(diagnosed(fits, self.split.train, executor))
         others = settings.with_uncertainty if seed == settings.seed else ()
-        wanted = {each: fits[each] for each in dict.fromkeys((name, *others))}
+        wanted = {model: fits[model] for model in dict.fromkeys((name, *others))}
         for fitted, fit in estimated(wanted, self.split.train, settings.tolerances, executor):
             fits[fitted] = fit
             yield stage(UNCERTAINTY, ablations=ablations)

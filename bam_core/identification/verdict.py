@@ -119,7 +119,7 @@ def verdict(fit: ModelFit, split: Split, *, restart: float | None = None, comple
         complete: whether all models were fitted and effects ablated.
     """
     test, diagnosis = split.test, fit.diagnosis
-    motion = fmean(_motion(each, restart) for each in test) if test else None
+    motion = fmean(_motion(recording, restart) for recording in test) if test else None
     error = fit.test_mae
     share = error / motion if error is not None and motion else 0.0
     at_floor = diagnosis is not None and error is not None and not diagnosis.is_above(error)
@@ -132,7 +132,8 @@ def verdict(fit: ModelFit, split: Split, *, restart: float | None = None, comple
         "not_converged": fit.ended_early,
         "few_tests": 0 < len(test) < FEWEST_LOGS,
         "no_other_condition": bool(test)
-        and {configuration(each) for each in test} <= {configuration(each) for each in split.train},
+        and {configuration(recording) for recording in test}
+        <= {configuration(recording) for recording in split.train},
         "open_misfit": diagnosis is not None
         and not fit.failed
         and any(finding.kind != UNKNOWN for finding in diagnosis.findings),
@@ -168,13 +169,13 @@ def _new_conditions(train: Sequence[Recording], test: Sequence[Recording]) -> tu
 
 
 def _values(name: str, recordings: Iterable[Recording]) -> set[object]:
-    def of(each: Recording) -> object:
-        bench = each.bench
+    def of(recording: Recording) -> object:
+        bench = recording.bench
         return {
-            "kp": each.kp,
+            "kp": recording.kp,
             "load": (bench.mass, bench.arm_mass, bench.length, bench.flywheel),
-            "supply": each.supply_voltage,
-            "script": each.script,
+            "supply": recording.supply_voltage,
+            "script": recording.script,
         }[name]
 
     return set(map(of, recordings))

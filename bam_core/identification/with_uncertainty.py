@@ -49,7 +49,7 @@ def diagnosed(
     fits: Mapping[str, ModelFit], recordings: Sequence[Recording], executor: Executor | None
 ) -> Iterator[tuple[str, ModelFit]]:
     """Add to each fit the diagnosis of its remaining errors on the training logs."""
-    return _each(_with_diagnosis, fits, recordings, executor)
+    return _for_every_fit(_with_diagnosis, fits, recordings, executor)
 
 
 def estimated(
@@ -62,16 +62,16 @@ def estimated(
     if len(recordings) < 2:
         return iter(())
     unknown = {name: fit for name, fit in fits.items() if fit.uncertainty is None}
-    return _each(partial(_with_uncertainty, tolerances=tolerances), unknown, recordings, executor)
+    return _for_every_fit(partial(_with_uncertainty, tolerances=tolerances), unknown, recordings, executor)
 
 
-def _each(
+def _for_every_fit(
     work: Callable[[Sequence[Recording], ModelFit], ModelFit],
     fits: Mapping[str, ModelFit],
     recordings: Sequence[Recording],
     executor: Executor | None,
 ) -> Iterator[tuple[str, ModelFit]]:
-    """Do the same to fits, side by side, and return each as it is done."""
+    """Do the same to all fits, in parallel, and yield every fit as it is done."""
     names = list(fits)
     if executor is None:
         done = side_by_side([partial(work, recordings, fits[name]) for name in names])

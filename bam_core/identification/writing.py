@@ -163,8 +163,8 @@ def _bands(identification: Identification, logs: Sequence[Recording]) -> Bands:
         if fit.uncertainty is None or fit.uncertainty.prediction is None:
             continue
         prediction = fit.uncertainty.prediction
-        found = predicted_bands(fit.servo, logs, prediction, fit.bench_effects, draws=_DRAWS)
-        for log, band in zip(logs, found, strict=True):
+        predicted = predicted_bands(fit.servo, logs, prediction, fit.bench_effects, draws=_DRAWS)
+        for log, band in zip(logs, predicted, strict=True):
             time = log.time - log.time[0]
             low, high = (np.interp(time, band.time, end) for end in (band.low, band.high))
             bands[log.name][model] = low, high
@@ -207,7 +207,7 @@ def _plot(identification: Identification, simulated: Simulated, bands: Bands, di
 
 def _intervals(fit: ModelFit) -> dict[str, tuple[float, float]]:
     estimates = fit.uncertainty.estimates if fit.uncertainty else ()
-    return {each.name: (each.low, each.high) for each in estimates}
+    return {estimate.name: (estimate.low, estimate.high) for estimate in estimates}
 
 
 def _fit_plot(log_name: str) -> str:

@@ -60,7 +60,7 @@ def remove_actuators(spec: mujoco.MjSpec, is_removed: Callable[[int], bool]) -> 
         spec: the description.
         is_removed: of an actuator's number.
     """
-    removed = [each for number, each in enumerate(spec.actuators) if is_removed(number)]
+    removed = [actuator for number, actuator in enumerate(spec.actuators) if is_removed(number)]
     names = {actuator.name for actuator in removed}
     for sensor in list(spec.sensors):
         if sensor.objtype == mujoco.mjtObj.mjOBJ_ACTUATOR and sensor.objname in names:
@@ -71,7 +71,11 @@ def remove_actuators(spec: mujoco.MjSpec, is_removed: Callable[[int], bool]) -> 
 
 def remove_plugins(spec: mujoco.MjSpec, joints: Container[str]) -> None:
     """Delete the plugin instances behind the actuators of these joints."""
-    names = {each.plugin.name for each in spec.actuators if is_driver(each, joints) and each.plugin.active}
+    names = {
+        actuator.plugin.name
+        for actuator in spec.actuators
+        if is_driver(actuator, joints) and actuator.plugin.active
+    }
     for instance in list(spec.plugins):
         if instance.name in names - {""}:
             spec.delete(instance)

@@ -51,9 +51,9 @@ class KeyframeControls:
         """
         for key, ctrl, act, qpos in self._keys:
             if ctrl:
-                key.ctrl = [value for each in controls for value in self._ctrl(each, ctrl, qpos)]
+                key.ctrl = [value for control in controls for value in self._ctrl(control, ctrl, qpos)]
             if act:
-                key.act = [value for each in controls for value in self._act(each, act)]
+                key.act = [value for control in controls for value in self._act(control, act)]
 
     def _ctrl(self, control: Control, ctrl: list[float], qpos: list[float]) -> list[float]:
         if control.origin is not None:

@@ -66,7 +66,7 @@ def _add(told: list[str]) -> None:
 
 
 def _remove(told: list[str]) -> None:
-    _LISTS[:] = [each for each in _LISTS if each is not told]
+    _LISTS[:] = [active for active in _LISTS if active is not told]
     slot = _slot()
     if slot is not None and not _LISTS:
         slot.value = _BEFORE[0]

@@ -61,13 +61,13 @@ class Demands:
 
     Attributes:
         path: of the description, for messages.
-        each: the most numbers that every element may have to hold, by what asks for them.
+        per_element: the most numbers that every element may have to hold, by what asks for them.
         once: numbers that are asked for once.
         samples: the longest history of a sensor or actuator.
     """
 
     path: Path
-    each: dict[str, float] = field(default_factory=dict)
+    per_element: dict[str, float] = field(default_factory=dict)
     once: float = 0.0
     samples: float = 1.0
 
@@ -103,7 +103,7 @@ class Demands:
         """
         self.require_copies(copies)
         self._require("all of it, with copies,", elements, MOST_ELEMENTS)
-        for what, count in self.each.items():
+        for what, count in self.per_element.items():
             self._require(f"{what} for {elements:g} elements", count * elements, MOST_NUMBERS)
         self._require("data of users, sensors and actuators", self.once * copies, MOST_NUMBERS)
         self._require("nsample", self.samples * max(elements, self.once * copies), MOST_NUMBERS)
@@ -113,7 +113,7 @@ class Demands:
         self._require("replicate", copies, MOST_COPIES)
 
     def _hold(self, what: str, count: float) -> None:
-        self.each[what] = max(count, self.each.get(what, 0.0))
+        self.per_element[what] = max(count, self.per_element.get(what, 0.0))
 
     def _require(self, what: str, asked: float, most: float) -> None:
         if not asked <= most:  # not a number, too

@@ -106,8 +106,8 @@ class _Description:
     def _part(self, tag: Tag, file: Path, within: tuple[Path, ...]) -> _Amount:
         """Return what an included file, or a model that may be attached, asks for."""
         places = {_whole(folder / tag.values["file"]) for folder in (self._home, file.parent)}
-        found = [self._amount(place, within) for place in sorted(places)]
-        return _Amount(sum(each.elements for each in found), max(each.copies for each in found))
+        amounts = [self._amount(place, within) for place in sorted(places)]
+        return _Amount(sum(amount.elements for amount in amounts), max(amount.copies for amount in amounts))
 
     def _require_own(self, tags: list[Tag], file: Path) -> None:
         for name in _named(tags, bare=self._path.suffix == ".urdf"):
@@ -121,8 +121,8 @@ class _Description:
 
     def _holds(self, place: Path) -> bool:
         """Whether a file, if it is there, lies where it may, links followed: before `..` and after it."""
-        real = {Path(os.path.realpath(each)) for each in (place, _whole(place))}
-        return all(any(each.is_relative_to(root) for root in self._roots) for each in real)
+        real = {Path(os.path.realpath(path)) for path in (place, _whole(place))}
+        return all(any(path.is_relative_to(root) for root in self._roots) for path in real)
 
 
 def _roots(path: Path) -> list[Path]:

@@ -110,7 +110,9 @@ def render(run: Replay, bench: PendulumBench, path: str | os.PathLike[str]) -> N
         if path.suffix == ".png":
             moments = np.linspace(run.time[0], run.time[-1], _MOMENTS)
             frames = _frames(camera, run, moments)
-            write_bytes(path, _sheet([_labelled(*each) for each in zip(frames, moments, strict=True)]))
+            write_bytes(
+                path, _sheet([_labelled(*labelled) for labelled in zip(frames, moments, strict=True)])
+            )
             return
         frames = _frames(camera, run, np.arange(run.time[0], run.time[-1], 1.0 / FILM_RATE[path.suffix]))
         write_bytes(path, film(frames, path.suffix))

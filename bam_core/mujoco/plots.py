@@ -38,23 +38,23 @@ def plot_simulation(title: str, run: Replay, recording: Recording | None = None)
     torque.plot(run.time, run.friction_torque, color="tab:purple", linewidth=1, label="friction τ_f")
     torque.set_ylabel("torque [N·m]")
     torque.set_xlabel("time [s]")
-    for each in (position, torque):
-        each.legend(loc="best", fontsize="small")
-    for each in axes:
-        each.grid(alpha=0.3)
+    for panel in (position, torque):
+        panel.legend(loc="best", fontsize="small")
+    for panel in axes:
+        panel.grid(alpha=0.3)
     return figure
 
 
 def _shade_release(axes: np.ndarray[tuple[int], np.dtype[np.object_]], run: Replay) -> None:
     """Grey where torque was off."""
-    each: Axes
-    for each in axes:
-        each.fill_between(
+    axis: Axes
+    for axis in axes:
+        axis.fill_between(
             run.time,
             0,
             1,
             where=~run.torque_enabled,
-            transform=each.get_xaxis_transform(),
+            transform=axis.get_xaxis_transform(),
             color="0.92",
             linewidth=0,
         )

@@ -52,7 +52,7 @@ def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None:
         BamError: the description has no such joint.
     """
     prepare_joints(spec, servos)
-    kept = [number for number, each in enumerate(spec.actuators) if not is_driver(each, servos)]
+    kept = [number for number, actuator in enumerate(spec.actuators) if not is_driver(actuator, servos)]
     with keyframe_controls(spec) as controls:
         remove_plugins(spec, servos)
         remove_actuators(spec, lambda number: number not in kept)
@@ -73,7 +73,9 @@ def prepare_joints(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None
     for name, servo in models.items():
         joint = spec.joint(name)
         if joint is None:
-            names = [each.name for each in spec.joints if each.name and each.type in _ONE_DOF]
+            names = [
+                candidate.name for candidate in spec.joints if candidate.name and candidate.type in _ONE_DOF
+            ]
             if not names:
                 raise Missing(
                     f"joint '{name}'",

@@ -25,14 +25,19 @@ def plot_mae(
         intervals: model -> ends of the interval of its last error, rad, or None: whiskers.
         chosen: model to mark.
     """
-    known = {kind for each in errors.values() for kind, error in each.items() if error is not None}
+    known = {
+        kind
+        for errors_of_log in errors.values()
+        for kind, error in errors_of_log.items()
+        if error is not None
+    }
     kinds = [kind for kind in next(iter(errors.values())) if kind in known]
     figure = Figure(figsize=(1.6 + 0.45 * (1 + len(kinds)) * len(errors), 3.8), layout="constrained")
     axes = figure.subplots()
     place = np.arange(len(errors), dtype=np.float64)
     width = _WIDTH / len(kinds)
     for side, (kind, color) in enumerate(zip(kinds, _COLORS, strict=False)):
-        heights = [1e3 * (each.get(kind) or 0.0) for each in errors.values()]
+        heights = [1e3 * (error.get(kind) or 0.0) for error in errors.values()]
         middles = (place + (side - 0.5 * (len(kinds) - 1)) * width).tolist()
         ends = (intervals or {}) if kind == kinds[-1] else {}
         label = f"{kind}, 95 % interval" if any(ends.values()) else kind

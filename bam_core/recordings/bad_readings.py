@@ -84,10 +84,10 @@ def _bridged(columns: Mapping[str, NDArray[Any]], sound: Mask, false: Mask) -> d
     time, position = columns["time"], columns["position"].copy()
     # It does not overshoot.
     position[false] = PchipInterpolator(time[sound], position[sound])(time[false])
-    found: dict[str, NDArray[Any]] = {"position": position}
+    result: dict[str, NDArray[Any]] = {"position": position}
     if "velocity" in columns:
-        found["velocity"] = np.where(false, np.nan, columns["velocity"])
-    return found
+        result["velocity"] = np.where(false, np.nan, columns["velocity"])
+    return result
 
 
 def false_positions(time: Array, position: Array, velocity: Array) -> list[tuple[Reason, Mask]]:
@@ -106,13 +106,13 @@ def false_positions(time: Array, position: Array, velocity: Array) -> list[tuple
     spike, beside = spread_over(~missing, spikes), spread_over(~missing, samples_beside(spikes))
     sound = ~(missing | spike | beside)
     frozen = spread_over(sound, find_frozen(time[sound], position[sound], velocity[sound]))
-    found = (
+    masks = (
         (Reason.MISSING, missing),
         (Reason.SPIKE, spike),
         (Reason.BESIDE, beside),
         (Reason.FROZEN, frozen),
     )
-    return [(reason, mask) for reason, mask in found if mask.any()]
+    return [(reason, mask) for reason, mask in masks if mask.any()]
 
 
 def _of_changes(time: Array, position: Array, velocity: Array) -> list[tuple[Reason, Mask]]:
@@ -121,20 +121,20 @@ def _of_changes(time: Array, position: Array, velocity: Array) -> list[tuple[Rea
     What updates its position seldom goes in jumps, of which each looks like a false reading. Positions that
     stay for longer than any updates are frozen all the same.
     """
-    found = false_positions(time, position, velocity)
-    if not too_many(_count(found), len(time)):
-        return found
+    changes = false_positions(time, position, velocity)
+    if not too_many(_count(changes), len(time)):
+        return changes
     changed = np.concatenate(([True], np.diff(position) != 0.0))
     among = false_positions(time[changed], position[changed], velocity[changed])
     spread = [(reason, spread_over(changed, mask)) for reason, mask in among]
-    lasting = those_that_last(time, dict(found).get(Reason.FROZEN, np.zeros_like(changed)))
+    lasting = those_that_last(time, dict(changes).get(Reason.FROZEN, np.zeros_like(changed)))
     if lasting.any():
         spread.append((Reason.FROZEN, lasting))
-    return min(spread, found, key=_count)
+    return min(spread, changes, key=_count)
 
 
-def _count(found: Sequence[tuple[Reason, Mask]]) -> int:
-    return sum(int(mask.sum()) for reason, mask in found if reason is not Reason.BESIDE)
+def _count(masks: Sequence[tuple[Reason, Mask]]) -> int:
+    return sum(int(mask.sum()) for reason, mask in masks if reason is not Reason.BESIDE)
 
 
 def no_supply(voltage: Array) -> Mask:

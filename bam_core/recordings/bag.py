@@ -170,12 +170,12 @@ def _require_whole(path: Path, files: Sequence[Path], contents: Sequence[McapCon
     promised = promised_messages(path)
     if promised is None:
         return False
-    found = sum(content.count for content in contents)
-    if found < promised:
+    count = sum(content.count for content in contents)
+    if count < promised:
         cut = [file for file, content in zip(files, contents, strict=True) if not content.complete]
         raise Malformed(
             cut[0] if cut else path,
-            f"is cut short, {found} messages are there",
+            f"is cut short, {count} messages are there",
             expected=f"the {promised} that {METADATA_NAME} promises",
             advice="copy the bag again",
         )
@@ -275,10 +275,10 @@ def _states(path: Path, messages: Sequence[TypedMessage], joint: str, cut: bool)
 
 
 def _without_repeats(states: Sequence[Any]) -> list[Any]:
-    """Return states without those that say once more what was measured at the same moment.
+    """Return states without those that repeat a measurement of the same moment.
 
-    A simulation that is paused does so, as long as the pause lasts. One that says something else of the same
-    moment stays, and is found to be wrong where time is checked.
+    A simulation that is paused repeats them, as long as the pause lasts. One that differs at the same moment
+    stays, and is found to be wrong where time is checked.
     """
     return [
         state

@@ -45,20 +45,20 @@ def find_bags(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
         Unreadable: a path does not exist.
         Malformed: a path is no bag, or holds none.
     """
-    found: dict[Path, None] = {}
+    result: dict[Path, None] = {}
     for path in map(Path, paths):
         if path.is_file() and path.suffix == ".mcap":
             bags = [path]
         elif path.is_dir():
-            bags = [path] if data_files(path) else sorted({each.parent for each in path.rglob("*.mcap")})
+            bags = [path] if data_files(path) else sorted({path.parent for path in path.rglob("*.mcap")})
         elif path.exists():
             raise Malformed(path, "is no bag", expected=".mcap or its directory", advice="leave it out")
         else:
             raise Unreadable(path, "does not exist", advice="check the path")
         if not bags:
             raise Malformed(path, "holds no bag", expected="*.mcap files in it", advice="check the path")
-        found.update(dict.fromkeys(bags))
-    return list(found)
+        result.update(dict.fromkeys(bags))
+    return list(result)
 
 
 def damage(bag: Path) -> str:
@@ -71,15 +71,15 @@ def damage(bag: Path) -> str:
         BamError: nothing of it can be read.
     """
     contents = [_Contents(file) for file in data_files(bag)]
-    for each in contents:
-        for _ in each.messages():
+    for file in contents:
+        for _ in file.messages():
             pass
-    problems = [f"{each.path.name} {each.problem}" for each in contents if each.problem]
+    problems = [f"{file.path.name} {file.problem}" for file in contents if file.problem]
     try:
         promised = promised_messages(bag)
         if promised is None and bag.is_dir():
             problems.append(f"{METADATA_NAME} is missing")
-        elif promised is not None and (count := sum(each.count for each in contents)) < promised:
+        elif promised is not None and (count := sum(file.count for file in contents)) < promised:
             problems.append(f"{count} of {promised} messages are there")
     except Malformed as error:
         problems.append(f"{METADATA_NAME} {error.problem}")
@@ -104,21 +104,21 @@ def repair_bag(bag: Path, output: Path) -> RepairedBag:
     problem = damage(bag)
     contents = [_Contents(file) for file in data_files(bag)]
     topics: dict[str, BagTopic] = {}
-    for each in contents:
-        for channel, schema, _ in each.messages():
+    for file in contents:
+        for channel, schema, _ in file.messages():
             if channel.topic not in topics:
                 topics[channel.topic] = _topic(channel, schema)
     if not topics:
         raise BadData(str(bag), "no message is left in it", advice="record the run again")
     first, last, count = 0, 0, 0
     with BagWriter(output, topics) as writer:
-        for each in contents:
-            for channel, _, message in each.messages():
+        for file in contents:
+            for channel, _, message in file.messages():
                 writer.write(channel.topic, message.log_time, message.data)
                 first = min(first, message.log_time) if count else message.log_time
                 last, count = max(last, message.log_time), count + 1
     above = (place / BENCH_NAME for place in (bag, *bag.absolute().parents))
-    if bench := next((each for each in above if each.is_file()), None):
+    if bench := next((path for path in above if path.is_file()), None):
         shutil.copy(bench, output)
     return RepairedBag(messages=count, topics=len(topics), duration=(last - first) * 1e-9, problem=problem)
 

@@ -55,25 +55,25 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
             meets a bag without data.
         BadData: there are no paths.
     """
-    found: dict[Path, tuple[Path, bool]] = {}
+    candidates: dict[Path, tuple[Path, bool]] = {}
     for path in map(Path, paths):
         named = path.is_file() or _is_bag(path)
         for candidate in [_check(path)] if named else _search(path):
             place = candidate.resolve()
-            if place in found:
+            if place in candidates:
                 log.warning("%s: given twice, counted once", candidate)
-            found.setdefault(place, (candidate, named))
-    if not found:
+            candidates.setdefault(place, (candidate, named))
+    if not candidates:
         raise BadData(
             "recordings",
             "none given",
             expected="JSON logs, bag directories, or directories of these",
             advice="name some",
         )
-    names = unique_names([path for path, _ in found.values()])
+    names = unique_names([path for path, _ in candidates.values()])
     return [
         Source(path=path, name=name, named=named)
-        for name, (path, named) in zip(names, found.values(), strict=True)
+        for name, (path, named) in zip(names, candidates.values(), strict=True)
     ]
 
 
@@ -142,7 +142,7 @@ def _search(directory: Path) -> list[Path]:
     if not directory.is_dir():
         raise Unreadable(directory, "does not exist", advice="check the path")
     interrupted: list[Path] = []
-    found = sorted(_walk(directory, interrupted))
+    paths = sorted(_walk(directory, interrupted))
     for path in sorted(interrupted):
         why = "the recorder set it aside" if is_set_aside(path) else "it ends early"
         log.warning(
@@ -151,7 +151,7 @@ def _search(directory: Path) -> list[Path]:
             path,
             why,
         )
-    if not found:
+    if not paths:
         more = f" ({len(interrupted)} interrupted ones passed over)" if interrupted else ""
         raise Malformed(
             directory,
@@ -160,7 +160,7 @@ def _search(directory: Path) -> list[Path]:
             "*.mcap, at any depth",
             advice="check the path",
         )
-    return found
+    return paths
 
 
 def _walk(directory: Path, interrupted: list[Path]) -> Iterator[Path]:

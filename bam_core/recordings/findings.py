@@ -45,8 +45,8 @@ def tell_findings(recordings: Sequence[Recording], unmet: Sequence[Rule]) -> Non
 def _tell_corrections(recordings: Sequence[Recording]) -> None:
     """Say once for every place that sets fields, which and in how many recordings."""
     fields: dict[str, dict[str, int]] = {}
-    for each in recordings:
-        for part in each.corrections:
+    for recording in recordings:
+        for part in recording.corrections:
             of = fields.setdefault(part.source, {})
             of[part.field] = of.get(part.field, 0) + 1
     for source, counts in fields.items():
@@ -72,12 +72,12 @@ def _tell_unmet(rules: Sequence[Rule]) -> None:
 def _tell_supply(recordings: Sequence[Recording]) -> None:
     """Say once in how many recordings the servo read another supply than the header has."""
     given, read, is_set = [], [], False
-    for each in recordings:
-        known = each.voltage[np.isfinite(each.voltage)]
+    for recording in recordings:
+        known = recording.voltage[np.isfinite(recording.voltage)]
         measured = float(np.median(known)) if len(known) else math.nan
-        if abs(measured - each.supply_voltage) > _SAG * each.supply_voltage:
-            is_set = is_set or any(part.field == "vin" for part in each.corrections)
-            given.append(each.supply_voltage)
+        if abs(measured - recording.supply_voltage) > _SAG * recording.supply_voltage:
+            is_set = is_set or any(part.field == "vin" for part in recording.corrections)
+            given.append(recording.supply_voltage)
             read.append(measured)
     if read:
         alike = max(read) - min(read) < _SAG * min(read)
@@ -95,15 +95,15 @@ def _tell_supply(recordings: Sequence[Recording]) -> None:
 
 def _tell_left_out(recordings: Sequence[Recording]) -> None:
     """Say what was left out of how many recordings, and of which."""
-    touched = [each for each in recordings if each.left_out]
+    touched = [recording for recording in recordings if recording.left_out]
     if not touched:
         return
     counts = Counter[str]()
-    for each in touched:
-        for part in each.left_out:
+    for recording in touched:
+        for part in recording.left_out:
             counts[part.channel] += part.samples
     total = ", ".join(f"{count} of {channel}" for channel, count in counts.items())
-    said = [(each.name, " and ".join(map(str, each.left_out))) for each in touched]
+    said = [(recording.name, " and ".join(map(str, recording.left_out))) for recording in touched]
     is_table = len(said) > _NAMED
     log.warning(
         "readings that cannot be right are left out of %d of %d recordings (%s)%s",
@@ -123,7 +123,7 @@ def _tell_left_out(recordings: Sequence[Recording]) -> None:
 
 def _tell_updates(recordings: Sequence[Recording]) -> None:
     """Say in how many recordings positions were updated by another clock than they were read by."""
-    periods = [each.position_update_period for each in recordings]
+    periods = [recording.position_update_period for recording in recordings]
     known = [1e3 * period for period in periods if period is not None]
     if not known:
         return
@@ -140,11 +140,11 @@ def _tell_updates(recordings: Sequence[Recording]) -> None:
 
 def _tell_gaps(recordings: Sequence[Recording]) -> None:
     """Say where recordings have no samples for a while; longer ones `Recording` refuses."""
-    longest = [(int(np.argmax(np.diff(each.time))), each) for each in recordings]
+    longest = [(int(np.argmax(np.diff(recording.time))), recording) for recording in recordings]
     gaps = [
-        f"{each.name}: {each.time[at + 1] - each.time[at]:.2g} s at {each.time[at]:.2f} s"
-        for at, each in longest
-        if each.time[at + 1] - each.time[at] > max(_GAP * each.dt, _LONG)
+        f"{recording.name}: {recording.time[at + 1] - recording.time[at]:.2g} s at {recording.time[at]:.2f} s"
+        for at, recording in longest
+        if recording.time[at + 1] - recording.time[at] > max(_GAP * recording.dt, _LONG)
     ]
     if not gaps:
         return
@@ -159,8 +159,10 @@ def _tell_gaps(recordings: Sequence[Recording]) -> None:
 
 def _tell_lags(recordings: Sequence[Recording]) -> None:
     """Say where velocity is later than position by another time than in others of its servo, or ahead."""
-    found = {each.name: lag for each in recordings if (lag := velocity_lag(each)) is not None}
-    stale = [name for name, each in found.items() if each.is_stale]
+    reports = {
+        recording.name: lag for recording in recordings if (lag := velocity_lag(recording)) is not None
+    }
+    stale = [name for name, report in reports.items() if report.is_stale]
     if stale:
         log.warning(
             "velocity: hardly changes while the arm moves in %d of %d recordings (%s); record it again where "
@@ -171,9 +173,13 @@ def _tell_lags(recordings: Sequence[Recording]) -> None:
         )
     odd: list[str] = []
     usual: list[float] = []
-    for servo in dict.fromkeys(each.servo for each in recordings):
-        of_servo = [each.name for each in recordings if each.servo == servo and each.name in found]
-        lags = {name: found[name].lag for name in of_servo if math.isfinite(found[name].lag)}
+    for servo in dict.fromkeys(recording.servo for recording in recordings):
+        of_servo = [
+            recording.name
+            for recording in recordings
+            if recording.servo == servo and recording.name in reports
+        ]
+        lags = {name: reports[name].lag for name in of_servo if math.isfinite(reports[name].lag)}
         if not lags:
             continue
         middle = float(np.median(list(lags.values())))
@@ -188,7 +194,7 @@ def _tell_lags(recordings: Sequence[Recording]) -> None:
             len(odd),
             len(recordings),
             _some(odd),
-            f"; {range_words([1e3 * each for each in usual])} ms in most others" if usual else "",
+            f"; {range_words([1e3 * value for value in usual])} ms in most others" if usual else "",
         )
 
 

@@ -37,10 +37,10 @@ def find_frozen(time: Array, position: Array, velocity: Array) -> Mask:
         position: (n,) rad, finite.
         velocity: (n,) rad/s as the servo reported it; NaN: not known.
     """
-    found = np.zeros(len(position), dtype=bool)
+    result = np.zeros(len(position), dtype=bool)
     edges = np.flatnonzero(np.diff(position) != 0.0)
     if not len(edges):
-        return found  # an arm that never moves is told by what needs motion
+        return result  # an arm that never moves is told by what needs motion
     starts, ends = np.concatenate(([0], edges + 1)), np.concatenate((edges, [len(position) - 1]))
     for start, end in zip(starts, ends, strict=True):
         if end - start + 1 < _FROZEN:
@@ -50,8 +50,8 @@ def find_frozen(time: Array, position: Array, velocity: Array) -> Mask:
         if _found_elsewhere(time, position, start, end) or (
             _held(time, start, end) and held(time, velocity if reported else position, start, end)
         ):
-            found[start + 1 : end + 1] = True  # the first one was measured
-    return found
+            result[start + 1 : end + 1] = True  # the first one was measured
+    return result
 
 
 def those_that_last(time: Array, frozen: Mask) -> Mask:

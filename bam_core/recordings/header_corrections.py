@@ -101,16 +101,18 @@ def apply_rules(header: Mapping[str, Any], rules: Iterable[Rule]) -> tuple[dict[
         for name, value in rule.set.items():
             corrected[name] = value
             changed[name] = Correction(field=name, value=value, before=header.get(name), source=rule.source)
-    return corrected, [each for each in changed.values() if not _equal(each.before, each.value)]
+    return corrected, [
+        correction for correction in changed.values() if not _equal(correction.before, correction.value)
+    ]
 
 
 def require_no_inertia(corrections: Iterable[Correction]) -> None:
     """Refuse an inertia that is set for a run in closed loop; raises Unsupported."""
-    for each in corrections:
-        if each.field == "inertia":
+    for correction in corrections:
+        if correction.field == "inertia":
             raise Unsupported(
                 "inertia",
-                f"is set by {each.source} for a run of a position controller",
+                f"is set by {correction.source} for a run of a position controller",
                 expected="mass, arm_mass and length of its pendulum",
                 advice="set inertia for runs in open loop only",
             )
@@ -123,8 +125,8 @@ def rules_above(path: Path) -> tuple[Rule, ...]:
         BamError: one of them cannot be read, or says something that no header has.
     """
     place = path.absolute()
-    found = (directory / NAME for directory in (*reversed(place.parents), place))
-    return tuple(rule for each in found if each.is_file() for rule in _read(each, each.stat().st_mtime_ns))
+    files = (directory / NAME for directory in (*reversed(place.parents), place))
+    return tuple(rule for file in files if file.is_file() for rule in _read(file, file.stat().st_mtime_ns))
 
 
 def rules_from(given: Mapping[str, Value] | Sequence[str], option: str = "--set") -> tuple[Rule, ...]:
@@ -174,13 +176,13 @@ class BenchYaml:
 def _read(path: Path, _: int) -> tuple[Rule, ...]:
     read, source = _READER.read(read_yaml(path), BenchYaml, path), str(path)
     first = (Rule(set=read.set, source=source),) if read.set else ()
-    return (*first, *(Rule(where=each.where, set=each.set, source=source) for each in read.rules))
+    return (*first, *(Rule(where=rule.where, set=rule.set, source=source) for rule in read.rules))
 
 
 def _settings(value: Any, _: Any) -> Settings:
     if not isinstance(value, Mapping) or not value:
         raise UnsuitableError(value, _READER_WORDS[Settings])
-    return Settings({name: _value(str(name), name, each) for name, each in value.items()})
+    return Settings({name: _value(str(name), name, setting) for name, setting in value.items()})
 
 
 _READER_WORDS: Mapping[Any, str] = {

@@ -155,11 +155,11 @@ def _require_one_topic(
         for name in names:
             if message.type == STATES_TYPE or name not in known:
                 topics[kind, name].add(message.topic)
-    for (_, name), found in topics.items():
-        if len(found) > 1:
+    for (_, name), of_joint in topics.items():
+        if len(of_joint) > 1:
             raise BadData(
                 f"{path}, joint '{name}'",
-                f"is on {len(found)} topics: {', '.join(sorted(found))}",
+                f"is on {len(of_joint)} topics: {', '.join(sorted(of_joint))}",
                 expected="one robot per bag",
                 advice="keep one of them (ros2 bag convert), or record them apart",
             )
@@ -172,9 +172,9 @@ def _note(samples: _Samples, moment: int, names: Sequence[str], values: Any) -> 
 
 
 def _series(samples: _Samples, origin: int) -> dict[str, Series]:
-    found = {}
+    result = {}
     for name, of_joint in samples.items():
         moments, first = np.unique([moment for moment, _ in of_joint], return_index=True)
         time = (moments - origin) * 1e-9
-        found[name] = Series(time, np.array([of_joint[index][1] for index in first]))
-    return found
+        result[name] = Series(time, np.array([of_joint[index][1] for index in first]))
+    return result

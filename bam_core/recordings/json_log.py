@@ -85,7 +85,7 @@ def _fields(path: Path, log: dict[str, Any], rules: Sequence[Rule]) -> dict[str,
         log = {**log, "arm_mass": log["arm-mass"]}
     told, corrections = apply_rules(log, rules)
     require_no_inertia(corrections)
-    if any(each.field == "arm_mass" for each in corrections):
+    if any(correction.field == "arm_mass" for correction in corrections):
         told.pop("arm-mass", None)
     header = _Header(path, told)
     entries = _entries(log)
@@ -220,7 +220,7 @@ class _Header:
         if servo not in _CURRENT_LAWS or "damping" not in self._log:
             return ""
         damping, usual = self.number("damping", "A·s/rad per root of kp"), _CURRENT_LAWS[servo]
-        laws = [each for each in FIRMWARES.values() if isinstance(each, CurrentFirmware)]
+        laws = [firmware for firmware in FIRMWARES.values() if isinstance(firmware, CurrentFirmware)]
         names = [law.name for law in laws if law.damping == damping]
         if not names:
             known = ", ".join(f"{law.damping:g}" for law in laws)

@@ -58,7 +58,7 @@ def require_few(left_out: Sequence[LeftOut], samples: int) -> None:
     """Refuse a recording of so many samples if more than `MOST` are false; raises BadData."""
     count = lost(left_out)
     if too_many(count, samples):
-        parts = [each for each in left_out if _is_lost(each)]
+        parts = [part for part in left_out if _is_lost(part)]
         raise BadData(
             "position",
             f"{count} of {samples} samples cannot be right: {', '.join(map(str, parts))}",

@@ -58,7 +58,7 @@ def load_recordings(
     for source in sources:
         try:
             rules = (*rules_above(source.path), *overriding)
-            found = _read(source, rules)
+            read = _read(source, rules)
         except NotALogError as error:
             if source.named:
                 unusable.append(error)
@@ -68,7 +68,7 @@ def load_recordings(
         except BamError as error:
             unusable.append(error)
             continue
-        for recording in found:
+        for recording in read:
             rules_met.note(rules, recording)
             first = recordings.setdefault(recording.sha256, recording)
             if first is not recording:
@@ -129,7 +129,7 @@ class _RulesMet:
             "motor": recording.servo,
             "trajectory": recording.script,
         }
-        header |= {each.field: each.before for each in recording.corrections}
+        header |= {correction.field: correction.before for correction in recording.corrections}
         for rule in rules:
             if not rule.where.keys() <= header.keys():  # a bag's joint: a recording does not keep it
                 continue

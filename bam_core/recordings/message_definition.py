@@ -48,16 +48,16 @@ def message_definition(msgtype: str, read: Callable[[str], str] | None = None) -
 def contained_types(msgtype: str, text: str) -> list[str]:
     """Full names of the message types that the fields of ``text`` use, in order of appearance."""
     package = msgtype.split("/")[0]
-    found: list[str] = []
+    types: list[str] = []
     for line in text.splitlines():
         match = _FIELD.match(line)
         if not match or match[1] in _PRIMITIVES:
             continue
         parts = match[1].split("/")
         name = f"{package if len(parts) == 1 else parts[0]}/msg/{parts[-1]}"
-        if name not in found:
-            found.append(name)
-    return found
+        if name not in types:
+            types.append(name)
+    return types
 
 
 def read_installed_definition(msgtype: str) -> str:

@@ -65,15 +65,15 @@ def missing_field(types: Mapping[str, Any], name: str) -> str:
         types: rosbags' field definitions of all types.
         name: of the type, such as "bam_bench/msg/ServoStates"; those in it are looked at as well.
     """
-    found = {field: _told(kind) for field, kind in types[name][1]} if name in types else {}
+    fields = {field: _told(kind) for field, kind in types[name][1]} if name in types else {}
     for key, expected in FIELDS.get(name, {}).items():
         field = key.removesuffix("?")
-        if field not in found:
+        if field not in fields:
             if key != field:
                 continue
             return f"{field} of {name} is missing"
-        if found[field] != expected:
-            return f"{field} of {name} is of type {found[field]}"
+        if fields[field] != expected:
+            return f"{field} of {name} is of type {fields[field]}"
         inner = expected.removesuffix("[]")
         if inner in FIELDS and (problem := missing_field(types, inner)):
             return problem

@@ -120,15 +120,15 @@ def _joint(series: JointSeries, wanted: str | None) -> str:
 
 def _configuration(messages: Sequence[TypedMessage], joint: str) -> dict[str, Any]:
     """Return what the driver says of the servo, where it was recorded."""
-    found: dict[str, Any] = {"demand_limit": math.inf, "unmodelled": ""}
+    result: dict[str, Any] = {"demand_limit": math.inf, "unmodelled": ""}
     for message in messages:
         if message.type == _CONFIGURATION and joint in message.value.name:
             index = list(message.value.name).index(joint)
-            found["demand_limit"] = float(_entry(message.value, "demand_limit", index, math.inf))
-            found["unmodelled"] = str(_entry(message.value, "unmodelled", index, ""))
+            result["demand_limit"] = float(_entry(message.value, "demand_limit", index, math.inf))
+            result["unmodelled"] = str(_entry(message.value, "unmodelled", index, ""))
             if servo := str(_entry(message.value, "servo", index, "")):
-                found["motor"] = servo
-    return found
+                result["motor"] = servo
+    return result
 
 
 def _entry(message: Any, field: str, index: int, default: Any) -> Any:

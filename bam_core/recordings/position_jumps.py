@@ -32,11 +32,11 @@ def find_spikes(time: Array, position: Array) -> Mask:
         time: (n,) s, increasing.
         position: (n,) rad, finite.
     """
-    found = _spikes_ahead(time, position) | _spikes_ahead(-time[::-1], position[::-1])[::-1]
-    first = int(np.argmin(np.append(found, False)))
+    spikes = _spikes_ahead(time, position) | _spikes_ahead(-time[::-1], position[::-1])[::-1]
+    first = int(np.argmin(np.append(spikes, False)))
     if first > _FIRST:
-        found[:first] = False
-    return found
+        spikes[:first] = False
+    return spikes
 
 
 def samples_beside(spikes: Mask) -> Mask:
@@ -66,9 +66,9 @@ def first_jump(time: Array, position: Array) -> int | None:
 
 def _spikes_ahead(time: Array, position: Array) -> Mask:
     """Find those after the first stretch that is long enough to be trusted."""
-    found = np.zeros(len(position), dtype=bool)
+    result = np.zeros(len(position), dtype=bool)
     if len(position) < 2 * _RUN:
-        return found
+        return result
     steps = _steps(time, position)
     edges = np.flatnonzero(steps.off > steps.limit) + 1
     since_start = np.concatenate(([0.0], np.cumsum(steps.passed)))
@@ -79,10 +79,10 @@ def _spikes_ahead(time: Array, position: Array) -> Mask:
             continue
         expected = position[last] + (since_start[start] - since_start[last]) * steps.pace[start - 1]
         if abs(position[start] - expected) > steps.limit[start - 1] and end - start <= _RUN:
-            found[start:end] = True
+            result[start:end] = True
         else:
             last = end - 1
-    return found
+    return result
 
 
 def _jumps(time: Array, position: Array) -> NDArray[np.intp]:

@@ -30,13 +30,13 @@ _FEWEST = 50  # samples on the move that a clock is sought in
 # Periods of reading within which an update's is sought; half of one explains any jitter.
 _PERIODS = (0.6, 3.2)
 _BIN = 1 / 40  # of a period of reading: what times are rounded to where periods are sought
-_FINER = 4  # frequencies per one that the log's length tells apart
+_FINER = 4  # frequencies per one that the log's length resolves
 _PHASES = 40  # per period
 _SLIP = 3.0  # what it costs that the clock slips, in readings that are wrong by a period
 _DRIFT = 0.1  # and that it drifts by one phase
 _MOVES_COST = np.array([0.0, _DRIFT, _DRIFT, _SLIP])
 _NEXT, _PREVIOUS = (np.arange(_PHASES) + 1) % _PHASES, (np.arange(_PHASES) - 1) % _PHASES
-_YOUNG = 0.01  # and that a reading is a period old: of clocks that explain all alike, the latest
+_AGE_PENALTY = 0.01  # and that a reading is a period old: of clocks that explain all alike, the latest
 # Mean change of age from reading to reading, in periods: 0.4 in logs of the STS3215, 0.5 where every second
 # reading is repeated. Stamps that are off by a fifth of a period feign a clock near that of reading with 0.14
 # to 0.23, so clocks that hardly differ from it are not sought.
@@ -82,11 +82,11 @@ def _by_a_clock(time: Array, position: Array) -> PositionUpdates | None:
     spacing = float(np.median(np.diff(time)))
     period = _period(time, early, weight, spacing)
     # What passes between the updates of two readings, as the arm's way tells it.
-    apart, sure = np.diff(time + early), np.minimum(weight[1:], weight[:-1])
-    phases = _follow(time, apart, sure, period)
+    intervals, sure = np.diff(time + early), np.minimum(weight[1:], weight[:-1])
+    phases = _follow(time, intervals, sure, period)
     ages = np.mod(time - phases, period)
-    before = float(np.sum(sure * _wrong(apart - np.diff(time), period)) / max(np.sum(sure), 1.0))
-    after = float(np.sum(sure * _wrong(apart - np.diff(time - ages), period)) / max(np.sum(sure), 1.0))
+    before = float(np.sum(sure * _wrong(intervals - np.diff(time), period)) / max(np.sum(sure), 1.0))
+    after = float(np.sum(sure * _wrong(intervals - np.diff(time - ages), period)) / max(np.sum(sure), 1.0))
     if before < _LEAST_CHANGE or after > _EXPLAINED * before:
         return None
     return PositionUpdates(period=period, ages=ages)
@@ -178,7 +178,7 @@ def _period(time: Array, early: Array, weight: Array, spacing: float) -> float:
     return float(1.0 / frequency[np.argmax(gain)])
 
 
-def _follow(time: Array, apart: Array, sure: Array, period: float) -> Array:
+def _follow(time: Array, intervals: Array, sure: Array, period: float) -> Array:
     """Return the phase of the clock at every sample, (n,) s: the cheapest way through a log (Viterbi).
 
     A clock of software slips where its task is late: in the logs of the STS3215, where torque is switched
@@ -186,14 +186,14 @@ def _follow(time: Array, apart: Array, sure: Array, period: float) -> Array:
     """
     phases = period * np.arange(_PHASES) / _PHASES
     ticks = np.floor((time[:, None] - phases) / period)  # updates until each sample
-    wrong = sure[:, None] * _wrong(apart[:, None] - period * np.diff(ticks, axis=0), period)
-    wrong += _YOUNG * np.mod(time[1:, None] - phases, period) / period
+    wrong = sure[:, None] * _wrong(intervals[:, None] - period * np.diff(ticks, axis=0), period)
+    wrong += _AGE_PENALTY * np.mod(time[1:, None] - phases, period) / period
     before = np.empty((len(wrong), _PHASES))  # cheapest ways that end at each phase, before each pair
     cost = np.zeros(_PHASES)
-    for row, each in enumerate(wrong):
+    for row, costs_of_phases in enumerate(wrong):
         before[row] = cost
         drifted = np.minimum(cost.take(_NEXT), cost.take(_PREVIOUS)) + _DRIFT
-        cost = each + np.minimum(np.minimum(cost, drifted), cost.min() + _SLIP)
+        cost = costs_of_phases + np.minimum(np.minimum(cost, drifted), cost.min() + _SLIP)
     way = np.empty(len(time), dtype=np.intp)
     way[-1] = at = int(np.argmin(cost))
     for row in range(len(wrong) - 1, -1, -1):

@@ -34,13 +34,13 @@ def supply_warning(supplies: Mapping[str, Supply], source: str = "") -> str:
         supplies: run -> its supply.
         source: of what is used, in words: an option, a file.
     """
-    wrong = {name: each for name, each in supplies.items() if each.is_contradicted}
+    wrong = {name: supply for name, supply in supplies.items() if supply.is_contradicted}
     if not wrong:
         return ""
     used, recorded = (
-        range_words(getattr(each, name) for each in wrong.values()) for name in ("used", "recorded")
+        range_words(getattr(supply, name) for supply in wrong.values()) for name in ("used", "recorded")
     )
-    error = max((each.used / each.recorded - 1.0 for each in wrong.values()), key=abs)
+    error = max((supply.used / supply.recorded - 1.0 for supply in wrong.values()), key=abs)
     where = ", ".join(wrong) if len(wrong) <= 3 else f"{len(wrong)} of {len(supplies)} logs"
     given = f"given by {source}" if source else "given"
     return (
@@ -52,5 +52,5 @@ def supply_warning(supplies: Mapping[str, Supply], source: str = "") -> str:
 
 def range_words(values: Iterable[float]) -> str:
     """Return voltages, V, in three digits, such as "12" or "14.6 to 14.8"."""
-    words = [f"{each:.3g}" for each in sorted(values)]
+    words = [f"{value:.3g}" for value in sorted(values)]
     return words[0] if words[0] == words[-1] else f"{words[0]} to {words[-1]}"

@@ -18,10 +18,10 @@ def environment() -> Environment:
     """Return what renders templates; whatever text they are given is escaped."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    found = Environment(
+    result = Environment(
         loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    found.filters.update(
+    result.filters.update(
         words=names.words,
         breakable=names.breakable,
         model_names=names.model_names,
@@ -30,7 +30,7 @@ def environment() -> Environment:
         quantity=numbers.quantity,
         unbroken=numbers.unbroken,
     )
-    return found
+    return result
 
 
 def asset(name: str) -> str:

@@ -73,7 +73,7 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
         logs=logs,
         rule=summary.split.rule,
         seed=summary.seed,
-        test_of_seeds=tuple(each.test_mae for each in summary.seeds),
+        test_of_seeds=tuple(seed.test_mae for seed in summary.seeds),
         restarted_every=summary.restarted_every,
         software=summary.software or chosen.servo.provenance.software,
         date=summary.date or chosen.servo.provenance.date,
@@ -118,7 +118,7 @@ def _model(directory: Path, name: str, entry: ModelEntry, verdict: str) -> Model
 
 
 def _verdict(entry: VerdictEntry) -> Verdict:
-    reasons = tuple(each.sentence for each in entry.reasons)
+    reasons = tuple(reason.sentence for reason in entry.reasons)
     return Verdict(kind=entry.kind, sentence=entry.sentence, rule=entry.rule, reasons=reasons)
 
 
@@ -127,7 +127,8 @@ def _misfit(entry: ModelEntry, floor: FloorEntry) -> Misfit:
         # Earlier versions wrote no sentences.
         floor_sentence=floor.sentence or f"Floor {mrad(floor.value)} ({floor.words}).",
         findings=tuple(
-            (each.kind, each.sentence or f"{each.evidence}; {each.suggestion}.") for each in entry.misfit
+            (finding.kind, finding.sentence or f"{finding.evidence}; {finding.suggestion}.")
+            for finding in entry.misfit
         ),
         shares=entry.misfit_shares,
     )
@@ -136,16 +137,16 @@ def _misfit(entry: ModelEntry, floor: FloorEntry) -> Misfit:
 def _require_same(
     path: Path, name: str, servo: ServoModel, bench_effects: BenchEffects, parameters: Mapping[str, float]
 ) -> None:
-    """Raise Malformed where the files of servo and bench are not those that the summary tells of."""
+    """Raise Malformed where the files of servo and bench are not those of the summary."""
     both = f"the {path.name} of this identification, the one in {FOLDER}/ as well"
     cure = f"put back {both}, or run 'bam identify' again"
     if servo.friction_model != name:
         raise Malformed(path, f"friction model is {servo.friction_model}", expected=name, advice=cure)
     if not parameters:  # as early versions wrote it
         return
-    found = fitted_parameters(servo, bench_effects)
-    for key in dict.fromkeys((*found, *parameters)):
-        here = found.get(key, math.nan)
+    stored = fitted_parameters(servo, bench_effects)
+    for key in dict.fromkeys((*stored, *parameters)):
+        here = stored.get(key, math.nan)
         told = parameters.get(key, math.nan)
         if not math.isclose(here, told, rel_tol=_SAME):
             raise Malformed(path, f"{key} is {_told(here)}, in {NAME} {_told(told)}", advice=cure)
@@ -160,7 +161,7 @@ def _uncertainty(entry: UncertaintyEntry) -> Uncertainty:
     correlation, size = entry.correlation, len(entry.correlation.parameters)
     return Uncertainty(
         method=entry.method,
-        estimates={name: _estimate(each) for name, each in entry.estimates.items()},
+        estimates={name: _estimate(estimate) for name, estimate in entry.estimates.items()},
         names=correlation.parameters,
         correlation=np.array(correlation.matrix, dtype=np.float64).reshape(size, size),
     )

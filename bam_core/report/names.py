@@ -54,7 +54,7 @@ def words(name: str) -> str:
 
 def model_names(text: str) -> str:
     """Call friction models in a text what the page calls them: "m4" -> "M4"."""
-    return _MODEL.sub(lambda found: found[0].upper(), text)
+    return _MODEL.sub(lambda match: match[0].upper(), text)
 
 
 def symbol(name: str) -> Markup:

@@ -12,7 +12,7 @@ from bam_core.report.numbers import mrad, mrad_interval
 from bam_core.report.parameters import not_identifiable
 from bam_core.report.results import ModelResult, Results
 from bam_core.text.finding import Finding
-from bam_core.text.fit_findings import UNEXPLAINED, NotConverged, ParameterList, errors_apart, outliers
+from bam_core.text.fit_findings import UNEXPLAINED, NotConverged, ParameterList, error_difference, outliers
 from bam_core.text.misfit_findings import FAILED
 
 _SAME = (
@@ -74,7 +74,7 @@ def warnings(results: Results) -> list[tuple[str, str]]:
         NotConverged(spent=best.spent) if best.ended_early else None,
         _parameters("at_bounds", best.at_bound),
         _parameters("not_identifiable", not_identifiable(best)),
-        errors_apart(best.train_mae, training, best.test_mae, best.selection_mae),
+        error_difference(best.train_mae, training, best.test_mae, best.selection_mae),
         outliers(best.per_log, training, explained=explained),
     ]
     return [

@@ -14,7 +14,7 @@ from bam_core.report.results import Estimate, ModelResult, Uncertainty
 from bam_core.servo.parameters import PARAMETER_UNITS
 
 _NARROWEST, _WIDEST = 0.05, 1.0  # of the axis, relative to the value
-_VAGUE = 0.5  # half an interval, relative to the value: as `identification.uncertainty` has it
+_MAX_RELATIVE_HALF_WIDTH = 0.5  # the limit of `identification.uncertainty`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +113,8 @@ def _is_bounded(estimate: Estimate) -> bool:
 
 
 def _is_known_small(value: float, estimate: Estimate) -> bool:
-    wide = _is_bounded(estimate) and 0.5 * (estimate.high - estimate.low) > _VAGUE * abs(value)
+    half_width = 0.5 * (estimate.high - estimate.low)
+    wide = _is_bounded(estimate) and half_width > _MAX_RELATIVE_HALF_WIDTH * abs(value)
     return wide and estimate.identifiable and estimate.low <= 0.0 <= estimate.high
 
 
@@ -151,8 +152,8 @@ def _row(name: str, value: float, estimate: Estimate | None, at_bound: bool, sca
 def _in_words(remark: str) -> str:
     """Call parameters in a remark what the table calls them."""
 
-    def called(found: re.Match[str]) -> str:
-        return words(found[0]) if found[0] in PARAMETER_UNITS else found[0]
+    def called(match: re.Match[str]) -> str:
+        return words(match[0]) if match[0] in PARAMETER_UNITS else match[0]
 
     return re.sub(r"\w+", called, remark)
 

@@ -279,8 +279,8 @@ class Results:
     @property
     def found_in_logs(self) -> list[LogInfo]:
         """Logs with readings left out, and after them those with header fields that were set from outside."""
-        found = [log for log in self.logs.values() if log.left_out or log.corrections]
-        return sorted(found, key=lambda log: not log.left_out)
+        logs = [log for log in self.logs.values() if log.left_out or log.corrections]
+        return sorted(logs, key=lambda log: not log.left_out)
 
     @property
     def loop(self) -> str:

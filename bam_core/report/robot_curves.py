@@ -42,14 +42,14 @@ def load_robot_curves(
     with opened(path) as arrays:
         names = [str(name) for name in arrays["runs"]]
         columns = [str(name) for name in arrays["joints"]]
-        found = {
+        curves = {
             name: {joint: _curves(arrays, i, columns.index(joint), models) for joint in joints}
             for i, name in enumerate(names)
         }
-        if set(found) != set(runs):
+        if set(curves) != set(runs):
             raise ValueError("its runs are others")
     require_digest(path, digest)
-    return found, ""
+    return curves, ""
 
 
 def _curves(arrays: Any, index: int, column: int, models: Sequence[str]) -> Trajectory:

@@ -40,8 +40,8 @@ def film_command(results: RobotResults, model: RobotModel, run: str) -> FilmComm
     words = [
         *("bam", "robot", "validate", "--robot", "ROBOT", "--servos", servos or "SERVOS"),
         *(("--root", results.root) if results.root else ()),
-        *_same("--vin", (each.supply.used for each in results.runs.values())),
-        *_same("--kp", (each.kp for each in results.runs.values())),
+        *_same("--vin", (run.supply.used for run in results.runs.values())),
+        *_same("--kp", (run.kp for run in results.runs.values())),
         *("--params", *dict.fromkeys(files), "--film", "film.gif", "--run"),
     ]
     return FilmCommand(
@@ -62,7 +62,7 @@ def _servos(results: RobotResults, model: RobotModel) -> str:
 
 
 def _same(option: str, values: Iterable[float]) -> tuple[str, ...]:
-    """Return an option that is the same for all runs; where it differs, recordings or their names tell it."""
-    found = set(values)
-    value = found.pop()
-    return () if found or math.isnan(value) else (option, f"{value:g}")
+    """Return an option that is the same for all runs; where it differs, recordings have it."""
+    distinct = set(values)
+    value = distinct.pop()
+    return () if distinct or math.isnan(value) else (option, f"{value:g}")

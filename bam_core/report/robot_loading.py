@@ -115,13 +115,13 @@ def _servo_file(directory: Path, servo: str, model: str) -> Path:
 
 
 def _servo(path: Path, model: str, estimates: Mapping[str, RobotEstimate]) -> ServoModel:
-    """Return the servo of a file; raises BamError where it is not the one that the summary tells of."""
+    """Return the servo of a file; raises BamError where it is not the one of the summary."""
     if not path.exists():
         raise Unreadable(path, f"is not there, though {NAME} lists it", advice=f"put it back or {REMEDY}")
     servo = load_servo(path)
-    found = servo.parameters
+    parameters = servo.parameters
     for name, told in estimates.items():
-        here = found.get(name, math.nan)
+        here = parameters.get(name, math.nan)
         if servo.friction_model != model or not math.isclose(here, told.value, rel_tol=_SAME):
             raise Malformed(
                 path,
@@ -141,4 +141,4 @@ def _errors(
             if math.isnan(per_joint.get(joint, math.nan)):
                 thing = f"{what}.per_log.{run}.per_joint.{joint}"
                 raise Missing(thing, "a number", advice=REMEDY).within(directory / NAME)
-    return JointErrors(of={run: {joint: found[joint] for joint in chosen} for run, found in errors.items()})
+    return JointErrors(of={run: {joint: error[joint] for joint in chosen} for run, error in errors.items()})

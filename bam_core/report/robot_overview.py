@@ -16,7 +16,7 @@ _LEAST_HELD = 0.8  # share of a run's samples, which should be 0.9
 
 def robot_tiles(results: RobotResults, model: RobotModel) -> list[Tile]:
     """Return the figures of a model."""
-    found = []
+    tiles = []
     for label, runs in (("Test error", results.test), ("Error of fitted runs", results.train)):
         before = results.before.mean(runs, results.joints)
         after = model.after.mean(runs, results.joints)
@@ -26,9 +26,9 @@ def robot_tiles(results: RobotResults, model: RobotModel) -> list[Tile]:
             if runs
             else "no test runs: all were fitted"
         )
-        found.append(Tile(label=label, value=mrad(after), unit="mrad" if runs else "", note=note))
+        tiles.append(Tile(label=label, value=mrad(after), unit="mrad" if runs else "", note=note))
     runs = results.test or results.train
-    found.append(
+    tiles.append(
         Tile(
             label="One joint at a time",
             value=mrad(model.one_joint.mean(runs, results.joints)),
@@ -38,15 +38,15 @@ def robot_tiles(results: RobotResults, model: RobotModel) -> list[Tile]:
     )
     if model.coverage:
         share = sum(model.coverage.values()) / len(model.coverage)
-        found.append(
+        tiles.append(
             Tile(label="Within the 90 % band", value=f"{100 * share:.0f}", unit="%", note="of test samples")
         )
     estimates = all_estimates(model)
-    told = sum(each.told for each in estimates.values())
+    told = sum(estimate.told for estimate in estimates.values())
     note = f"{told} of them determined on their own by these runs"
-    found.append(Tile(label="Unknowns", value=str(len(estimates)), unit="", note=note))
+    tiles.append(Tile(label="Unknowns", value=str(len(estimates)), unit="", note=note))
     if delay := delay_cell(model):
-        found.append(
+        tiles.append(
             Tile(
                 label="Delay of goals",
                 value=delay.value,
@@ -54,46 +54,46 @@ def robot_tiles(results: RobotResults, model: RobotModel) -> list[Tile]:
                 note=f"95\N{NO-BREAK SPACE}%: {delay.interval}",
             )
         )
-    return found
+    return tiles
 
 
 def robot_warnings(results: RobotResults, model: RobotModel) -> list[str]:
     """Return what a reader should beware of before using the model, one sentence each."""
-    found = []
+    warnings = []
     if warning := supply_warning({name: run.supply for name, run in results.runs.items()}):
-        found.append(f"{warning}.")
+        warnings.append(f"{warning}.")
     train, test = (model.after.mean(runs, results.joints) for runs in (results.train, results.test))
     if not results.test:
-        found.append(
+        warnings.append(
             "All runs were fitted, so nothing here says how well others are followed: give --test FILES or "
             "--test kp=VALUE."
         )
     elif test > _WORSE * train:
-        found.append(
+        warnings.append(
             f"Test runs are followed {test / train:.1f} times worse than fitted ones: the servos may not "
             "carry over to such runs."
         )
     if test > results.before.mean(results.test, results.joints):
-        found.append("Test runs are followed worse than with the servos given.")
+        warnings.append("Test runs are followed worse than with the servos given.")
     runs = results.test or results.train
-    whole, alone = (each.mean(runs, results.joints) for each in (model.after, model.one_joint))
+    whole, alone = (errors.mean(runs, results.joints) for errors in (model.after, model.one_joint))
     if whole > _PASSED_ON * alone:
-        found.append(
+        warnings.append(
             f"The whole robot is {whole / alone:.1f} times as far off as one joint at a time: joints or the "
             "base pass errors on to other joints. Look for one that slips."
         )
     untold = [
         servo
         for servo, estimates in model.parameters.items()
-        if not any(each.told for each in estimates.values())
+        if not any(estimate.told for estimate in estimates.values())
     ]
     if untold:
-        found.append(f"These runs determine no parameter of {', '.join(untold)} on its own.")
+        warnings.append(f"These runs determine no parameter of {', '.join(untold)} on its own.")
     if missed := {run: share for run, share in model.coverage.items() if share < _LEAST_HELD}:
         least, most = (f"{100 * end(missed.values()):.0f}" for end in (min, max))
         where = ", ".join(missed) if len(missed) <= 3 else f"{len(missed)} of {len(model.coverage)} test runs"
-        found.append(
+        warnings.append(
             f"90 % bands hold only {least if least == most else f'{least} to {most}'} % of the samples of "
             f"{where}: they are too narrow for such runs."
         )
-    return found
+    return warnings

@@ -92,7 +92,7 @@ def most_telling(results: RobotResults) -> tuple[str, str]:
 def _supply(results: RobotResults) -> str:
     """Return the supplies of all runs in words."""
     volts = dict.fromkeys(numbers.quantity(run.supply.used) for run in results.runs.values())
-    return ", ".join("nominal" if each == numbers.NOTHING else f"{each} V" for each in volts)
+    return ", ".join("nominal" if volt == numbers.NOTHING else f"{volt} V" for volt in volts)
 
 
 def _parameter_tables(model: RobotModel) -> dict[str, tuple[ParameterTable, dict[str, str]]]:
@@ -100,10 +100,10 @@ def _parameter_tables(model: RobotModel) -> dict[str, tuple[ParameterTable, dict
     return {
         servo: (
             table_of(
-                {name: each.value for name, each in estimates.items()},
-                {name: _estimate(each) for name, each in estimates.items()},
+                {name: estimate.value for name, estimate in estimates.items()},
+                {name: _estimate(estimate) for name, estimate in estimates.items()},
             ),
-            {name: numbers.quantity(each.begin) for name, each in estimates.items()},
+            {name: numbers.quantity(estimate.begin) for name, estimate in estimates.items()},
         )
         for servo, estimates in model.parameters.items()
     }
@@ -118,7 +118,7 @@ def _estimate(estimate: RobotEstimate) -> Estimate:
 def _bodies(model: RobotModel) -> list[str]:
     """Return the bodies that may deviate."""
     words = [name.split(" ") for name in model.deviations if name.startswith(("mass ", "centre "))]
-    return list(dict.fromkeys(" ".join(each[1:] if each[0] == "mass" else each[1:-1]) for each in words))
+    return list(dict.fromkeys(" ".join(word[1:] if word[0] == "mass" else word[1:-1]) for word in words))
 
 
 def _diagrams(model: RobotModel) -> list[tuple[str, Markup]]:

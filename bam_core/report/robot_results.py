@@ -135,7 +135,7 @@ class RobotResults:
     @property
     def first(self) -> RobotModel:
         """The model with the least error on the runs that were fitted: test runs choose nothing."""
-        return min(self.models.values(), key=lambda each: each.after.mean(self.train, self.joints))
+        return min(self.models.values(), key=lambda model: model.after.mean(self.train, self.joints))
 
     @property
     def titles(self) -> dict[str, str]:

@@ -92,7 +92,7 @@ def joint_table(results: RobotResults, model: RobotModel, *, of_test: bool) -> E
     limit = _limit(results.before.mean(runs, [joint]) for joint in results.joints)
     lines = []
     for servo in dict.fromkeys(results.joints.values()):
-        own = [joint for joint, each in results.joints.items() if each == servo]
+        own = [joint for joint, its_servo in results.joints.items() if its_servo == servo]
         count = f"{len(own)} joint{'' if len(own) == 1 else 's'}"
         lines.append(_line(results, model, servo, runs, own, limit, note=count, is_sum=True))
         lines += [_line(results, model, joint, runs, [joint], limit) for joint in own]
@@ -103,24 +103,24 @@ def deviation_cells(model: RobotModel, section: str) -> dict[str, DeviationCell]
     """Return joint, body, or body and axis -> a deviation of a section ("zero", "mass", ...)."""
     scale = _SCALES[section]
     return {
-        name.removeprefix(f"{section} "): _cell(each, scale)
-        for name, each in model.deviations.items()
+        name.removeprefix(f"{section} "): _cell(deviation, scale)
+        for name, deviation in model.deviations.items()
         if name.startswith(f"{section} ")
     }
 
 
 def delay_cell(model: RobotModel) -> DeviationCell | None:
     """Return the delay of goals in ms; None where none was looked for."""
-    found = model.deviations.get("delay")
-    return _cell(found, 1e3) if found else None
+    delay = model.deviations.get("delay")
+    return _cell(delay, 1e3) if delay else None
 
 
 def all_estimates(model: RobotModel) -> Mapping[str, RobotEstimate]:
     """Return all unknowns of a model, of servos and robot."""
     of_servos = {
-        f"{servo} {name}": each
+        f"{servo} {name}": estimate
         for servo, estimates in model.parameters.items()
-        for name, each in estimates.items()
+        for name, estimate in estimates.items()
     }
     return {**of_servos, **model.deviations}
 
@@ -160,7 +160,7 @@ def _limit(errors: Iterable[float]) -> float:
 
 def _cell(estimate: RobotEstimate, scale: float) -> DeviationCell:
     """Return it with one decimal: finer than any of these is known."""
-    value, low, high = (_signed(scale * each) for each in (estimate.value, estimate.low, estimate.high))
+    value, low, high = (_signed(scale * number) for number in (estimate.value, estimate.low, estimate.high))
     return DeviationCell(value=value, interval=f"{low} to {high}", told=estimate.told)
 
 

@@ -40,17 +40,16 @@ def render_robot_view(
     }  # which have the colours of M1 to M6
     logs = {
         curve_name(run, joint): Trajectory(
-            time=each.time,
-            measured=each.measured,
-            goal=each.goal,
-            torque=each.torque,
-            simulated={keys[title]: path for title, path in each.simulated.items()},
+            time=curve.time,
+            measured=curve.measured,
+            goal=curve.goal,
+            torque=curve.torque,
+            simulated={keys[title]: path for title, path in curve.simulated.items()},
         )
-        for (run, joint), each in curves.items()
+        for (run, joint), curve in curves.items()
     }
     rows = [
-        (name, {key: _error(each.simulated[key], each) for key in keys.values()})
-        for name, each in logs.items()
+        (name, {key: _error(log.simulated[key], log) for key in keys.values()}) for name, log in logs.items()
     ]
     return (
         environment()

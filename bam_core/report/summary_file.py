@@ -62,8 +62,8 @@ class CorrelationEntry:
         size = len(self.parameters)
         wrong = next((row for row in self.matrix if len(row) != size), None)
         if wrong is not None or len(self.matrix) != size:
-            found = list(self.matrix if wrong is None else wrong)
-            raise UnsuitableError(found, f"{size} rows of {size} numbers", field="matrix")
+            wrong_row = list(self.matrix if wrong is None else wrong)
+            raise UnsuitableError(wrong_row, f"{size} rows of {size} numbers", field="matrix")
 
 
 @dataclass(frozen=True, kw_only=True)

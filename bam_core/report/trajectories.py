@@ -45,9 +45,9 @@ def load_trajectories(
     with opened(path) as arrays:
         names = [str(name) for name in arrays["logs"]]
         others = set(names) != set(logs) or any(f"{model}_0" not in arrays for model in models)
-        found = {} if others else {name: _trajectory(arrays, i, models) for i, name in enumerate(names)}
+        of_logs = {} if others else {name: _trajectory(arrays, i, models) for i, name in enumerate(names)}
     require_digest(path, digest)
-    return found, f"{TRAJECTORIES} is of other logs or models: {_LOST}" if others else ""
+    return of_logs, f"{TRAJECTORIES} is of other logs or models: {_LOST}" if others else ""
 
 
 @contextmanager

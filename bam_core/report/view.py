@@ -86,7 +86,7 @@ def measured(recording: Recording, servo: ServoModel | None = None) -> dict[str,
             np.gradient(recording.position, recording.time),
         )
         values["torque"] = servo.motor.torque(recording.duty * supply, velocity, recording.torque_enabled)
-    return {name: each for name, each in values.items() if np.isfinite(each).any()}
+    return {name: value for name, value in values.items() if np.isfinite(value).any()}
 
 
 def render_view(recordings: Sequence[Recording], models: Sequence[ModelView] = ()) -> str:

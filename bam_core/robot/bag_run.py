@@ -26,7 +26,7 @@ def read_bag_run(path: str | os.PathLike[str]) -> RobotRun:
     """
     path = Path(path)
     series = joint_series(
-        path, [each for file in data_files(path) for each in read_messages(file, SERIES_TYPES).messages]
+        path, [message for file in data_files(path) for message in read_messages(file, SERIES_TYPES).messages]
     )
     positions, goals, joints = series.position, series.goal_position, series.joints
     if not joints:
@@ -36,15 +36,15 @@ def read_bag_run(path: str | os.PathLike[str]) -> RobotRun:
             expected="servo_states, or joint_states with the goals that were sent",
             advice="record those topics, too",
         )
-    begin = max(max(positions[each].time[0], goals[each].time[0]) for each in joints)
-    time = min((positions[each].time for each in joints), key=len)
-    time = time[(time >= begin) & (time <= min(positions[each].time[-1] for each in joints))]
-    supply = [value for each in series.reported["voltage"].values() for value in each.value]
+    begin = max(max(positions[joint].time[0], goals[joint].time[0]) for joint in joints)
+    time = min((positions[joint].time for joint in joints), key=len)
+    time = time[(time >= begin) & (time <= min(positions[joint].time[-1] for joint in joints))]
+    supply = [value for voltages in series.reported["voltage"].values() for value in voltages.value]
     return RobotRun(
         name=path.stem if path.is_file() else path.name,
         joints=joints,
         time=time - time[0] if len(time) else time,
-        goal_position=np.stack([goals[each].held(time) for each in joints], axis=1),
-        position=np.stack([np.interp(time, *positions[each]) for each in joints], axis=1),
+        goal_position=np.stack([goals[joint].held(time) for joint in joints], axis=1),
+        position=np.stack([np.interp(time, *positions[joint]) for joint in joints], axis=1),
         supply_voltage=float(np.mean(supply)) if supply else None,
     )

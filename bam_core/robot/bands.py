@@ -46,7 +46,7 @@ def half_widths(
     """
     random = np.random.default_rng(0)
     points = random.multivariate_normal(fit.point, fit.covariance, size=_DRAWS)
-    found = {}
+    widths = {}
     with ThreadPoolExecutor(allowed_threads()) as pool:
         for run in runs:
             columns = [run.column(joint) for joint in joints]
@@ -59,11 +59,11 @@ def half_widths(
                 except BamError:
                     return None
 
-            paths = [each for each in pool.map(path, range(_DRAWS)) if each is not None]
+            paths = [drawn for drawn in pool.map(path, range(_DRAWS)) if drawn is not None]
             if len(paths) >= _FEWEST:
                 variance = np.var(np.stack(paths), axis=0, ddof=1) + scales[run.name] ** 2
-                found[run.name] = _NINETY * np.sqrt(variance)
-    return found
+                widths[run.name] = _NINETY * np.sqrt(variance)
+    return widths
 
 
 def error_scales(
@@ -83,15 +83,15 @@ def error_scales(
         scale: (joints,) rad, standard deviation of the errors of the runs that were fitted.
     """
 
-    def distances(each: RobotRun) -> Array:
-        columns = [each.column(joint) for joint in joints]
-        return np.abs(each.goal_position - simulated[each.name])[each.counts][:, columns]
+    def distances(of_run: RobotRun) -> Array:
+        columns = [of_run.column(joint) for joint in joints]
+        return np.abs(of_run.goal_position - simulated[of_run.name])[of_run.counts][:, columns]
 
-    known = np.mean(np.concatenate([distances(each) for each in fitted]), axis=0)
+    known = np.mean(np.concatenate([distances(run) for run in fitted]), axis=0)
     # Distances below the errors are no distances.
     return {
-        each.name: scale * np.maximum(distances(each).mean(axis=0) / np.maximum(known, scale), 1.0)
-        for each in runs
+        run.name: scale * np.maximum(distances(run).mean(axis=0) / np.maximum(known, scale), 1.0)
+        for run in runs
     }
 
 
@@ -102,10 +102,10 @@ def coverage(
     bands: Mapping[str, Array],
 ) -> dict[str, float]:
     """Return name of a run -> share of its samples that count, of all joints, within the band."""
-    found = {}
+    result = {}
     for run in runs:
         if run.name in bands:
             columns = [run.column(joint) for joint in joints]
             off = np.abs(simulated[run.name] - run.position)[:, columns]
-            found[run.name] = float((off <= bands[run.name])[run.counts].mean())
-    return found
+            result[run.name] = float((off <= bands[run.name])[run.counts].mean())
+    return result

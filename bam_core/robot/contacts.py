@@ -36,7 +36,7 @@ class ContactCheck:
     ) -> None:
         prepared = spec.copy()
         if root == FIXED:
-            for joint in [each for each in prepared.joints if each.type == mujoco.mjtJoint.mjJNT_FREE]:
+            for joint in [joint for joint in prepared.joints if joint.type == mujoco.mjtJoint.mjJNT_FREE]:
                 prepared.delete(joint)
             for key in list(prepared.keys):
                 prepared.delete(key)
@@ -81,7 +81,7 @@ class ContactCheck:
         for joint, angle in zip(joints, posture, strict=True):
             number = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_JOINT, joint)
             if number < 0:
-                names = [self.model.joint(each).name for each in range(self.model.njnt)]
+                names = [self.model.joint(index).name for index in range(self.model.njnt)]
                 raise UnknownName("joint", joint, filter(None, names))
             self._data.qpos[self.model.jnt_qposadr[number]] = angle
         stand(self.model, self._data, self._root)
@@ -115,7 +115,7 @@ class ContactCheck:
         mujoco.mj_collision(self.model, self._data)
         contacts = self._data.contact
         near = np.flatnonzero(contacts.dist < self._clearance)
-        return {frozenset(self._name(int(geom)) for geom in contacts.geom[each]) for each in near}
+        return {frozenset(self._name(int(geom)) for geom in contacts.geom[contact]) for contact in near}
 
     def _name(self, geom: int) -> str:
         """Return what a user calls a geom: its body, or what of the surroundings it is."""

@@ -54,23 +54,23 @@ def save_curves(path: Path, joints: Sequence[str], curves: Sequence[RunCurves]) 
         OSError: it cannot be written.
     """
     arrays: dict[str, Any] = {
-        "runs": np.array([each.run.name for each in curves], dtype=np.str_),
+        "runs": np.array([curve.run.name for curve in curves], dtype=np.str_),
         "joints": np.array(joints, dtype=np.str_),
     }
-    for i, each in enumerate(curves):
-        kept = _thinned(each.run)
-        columns = [each.run.column(joint) for joint in joints]
+    for i, of_run in enumerate(curves):
+        kept = _thinned(of_run.run)
+        columns = [of_run.run.column(joint) for joint in joints]
         of_joints = {
-            "measured": each.run.position,
-            "goal": each.run.goal_position,
-            "before": each.before,
-            **each.after,
+            "measured": of_run.run.position,
+            "goal": of_run.run.goal_position,
+            "before": of_run.before,
+            **of_run.after,
         }
-        arrays[f"time_{i}"] = each.run.time[kept].astype(np.float32)
+        arrays[f"time_{i}"] = of_run.run.time[kept].astype(np.float32)
         arrays |= {
             f"{name}_{i}": curve[kept][:, columns].astype(np.float32) for name, curve in of_joints.items()
         }
-        arrays |= {f"{name}_band_{i}": half[kept].astype(np.float32) for name, half in each.bands.items()}
+        arrays |= {f"{name}_band_{i}": half[kept].astype(np.float32) for name, half in of_run.bands.items()}
     np.savez_compressed(path, **arrays)
 
 

@@ -123,10 +123,10 @@ def _jacobian(ends: Sequence[Array | None], begins: Sequence[Array | None], step
 
     One for which a simulation diverged tells nothing: it is zero.
     """
-    found = [
+    differences = [
         None if end is None or begin is None else end - begin for end, begin in zip(ends, begins, strict=True)
     ]
-    changes = np.stack([np.zeros(size) if each is None else each for each in found])
+    changes = np.stack([np.zeros(size) if difference is None else difference for difference in differences])
     return np.asarray((np.linalg.pinv(steps) @ changes).T)
 
 
@@ -164,7 +164,7 @@ def _verified(
     run_errors: RunErrors, objective: Objective, ends: list[tuple[Array, Array]]
 ) -> list[tuple[Array, Array]]:
     """Return the lowest of the ends that a quick bench leads to, with their true errors."""
-    lowest = sorted(ends, key=lambda each: objective.cost(each[1], each[0]))[:_VERIFIED]
+    lowest = sorted(ends, key=lambda end: objective.cost(end[1], end[0]))[:_VERIFIED]
     points = [end for end, _ in lowest]
     return [
         (end, errors) for end, errors in zip(points, run_errors.at(points), strict=True) if errors is not None

@@ -54,12 +54,12 @@ class RobotDeviations:
 
     def by_name(self) -> dict[str, float]:
         """Return all of them by the names of a fit's unknowns: "delay", "zero elbow", "centre trunk x"."""
-        found = {"delay": self.delay}
+        result = {"delay": self.delay}
         for section in SHARES_BY_NAME:
-            found |= {f"{section} {name}": value for name, value in getattr(self, section).items()}
+            result |= {f"{section} {name}": value for name, value in getattr(self, section).items()}
         for body, shift in self.centre.items():
-            found |= {f"centre {body} {axis}": value for axis, value in zip("xyz", shift, strict=True)}
-        return found
+            result |= {f"centre {body} {axis}": value for axis, value in zip("xyz", shift, strict=True)}
+        return result
 
     def unit(self, servo: ServoModel, joint: str) -> ServoModel:
         """Return the unit of a servo's type that is on a joint.
@@ -99,7 +99,7 @@ class RobotDeviations:
 def _body(model: mujoco.MjModel, name: str) -> int:
     number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
     if number < 0:
-        raise UnknownName("body", name, [model.body(each).name for each in range(1, model.nbody)])
+        raise UnknownName("body", name, [model.body(index).name for index in range(1, model.nbody)])
     return int(number)
 
 

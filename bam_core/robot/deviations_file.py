@@ -36,7 +36,9 @@ def save_deviations(deviations: RobotDeviations, path: str | os.PathLike[str]) -
     sections: dict[str, Any] = {"delay": deviations.delay}
     for name in SHARES_BY_NAME:
         sections[name] = {key: float(value) for key, value in getattr(deviations, name).items()}
-    sections["centre"] = {key: [float(each) for each in shift] for key, shift in deviations.centre.items()}
+    sections["centre"] = {
+        key: [float(value_in_m) for value_in_m in shift] for key, shift in deviations.centre.items()
+    }
     write_text(path, _HEAD + yaml.safe_dump(sections, sort_keys=False))
 
 
@@ -51,5 +53,5 @@ def load_deviations(path: str | os.PathLike[str]) -> RobotDeviations:
 
 
 _READER = TypedReader(
-    words={RobotDeviations: f"sections {', '.join(each.name for each in fields(RobotDeviations))}"}
+    words={RobotDeviations: f"sections {', '.join(field.name for field in fields(RobotDeviations))}"}
 )

@@ -63,12 +63,12 @@ class _Pairs:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Found:
-    """What a round found.
+class _Round:
+    """Estimates of one round.
 
     Attributes:
         information: (unknowns, unknowns) of the runs about the coordinates.
-        roughness: (unknowns, unknowns) what roughness alone would seem to tell; taken from `information`.
+        roughness: (unknowns, unknowns) spurious information from roughness; subtracted from `information`.
         step: (unknowns,) to the lowest cost.
     """
 
@@ -86,22 +86,22 @@ def find_distribution(
         run_errors: of the runs that are followed.
         place: where the descent ended.
         covariance: (unknowns, unknowns) as its derivatives have it.
-        progress: told each round, in words.
+        progress: called with a line of text every round.
     """
     random = np.random.default_rng(0)
     spread = np.asarray(_BEGIN * np.linalg.cholesky(covariance))
-    found: list[_Found] = []
+    rounds: list[_Round] = []
     for number in range(_ROUNDS):
         objective = run_errors.objective(run_errors.noise(place.errors))
         one = _round(run_errors, objective, place, spread, random)
         place = _moved(run_errors, objective, place, one.step)
         progress(f"round {number + 1} of {_ROUNDS}: {1e3 * np.abs(place.errors).mean():.2f} mrad")
         is_quick = number < _QUICK
-        found = [one] if is_quick else [*found, one][-min(number - _QUICK + 1, _AVERAGED) :]
-        information = np.mean([each.information for each in found], axis=0)
+        rounds = [one] if is_quick else [*rounds, one][-min(number - _QUICK + 1, _AVERAGED) :]
+        information = np.mean([estimate.information for estimate in rounds], axis=0)
         left = _variance(spread, spread.T @ information @ spread)  # of the axes of the present spread
-        roughness = spread.T @ np.mean([each.roughness for each in found], axis=0) @ spread
-        total = spread @ (left + left @ (roughness / len(found)) @ left) @ spread.T
+        roughness = spread.T @ np.mean([estimate.roughness for estimate in rounds], axis=0) @ spread
+        total = spread @ (left + left @ (roughness / len(rounds)) @ left) @ spread.T
         values, axes = np.linalg.eigh(left)
         largest = _GROWTH_QUICK if is_quick else _GROWTH
         spread = np.asarray(spread @ (axes * np.clip(np.sqrt(values), _LEAST, largest)))
@@ -110,8 +110,8 @@ def find_distribution(
 
 def _round(
     run_errors: RunErrors, objective: Objective, place: Place, spread: Array, random: np.random.Generator
-) -> _Found:
-    """Return what pairs at the present spread tell."""
+) -> _Round:
+    """Return estimates from pairs at the present spread."""
     size = len(place.point)
     weights = objective.weights(place.errors)
     close = _pairs(run_errors, place, _CLOSE * spread, min(_CLOSE_PAIRS, size), random)
@@ -124,7 +124,7 @@ def _round(
     values, axes = np.linalg.eigh(_variance(spread, told))
     slope = slopes.T @ (weights * place.errors) + spread.T @ place.point
     back = np.linalg.inv(spread)
-    return _Found(
+    return _Round(
         information=back.T @ told @ back,
         roughness=rough * back.T @ back,
         step=-spread @ ((axes * np.minimum(values, _LONGEST)) @ (axes.T @ slope)),
@@ -164,5 +164,5 @@ def _moved(run_errors: RunErrors, objective: Objective, place: Place, step: Arra
 def _variance(spread: Array, told: Array) -> Array:
     """Return the variance along the axes of a spread, by the priors and what runs tell, if anything."""
     values, axes = np.linalg.eigh(0.5 * (told + told.T))
-    found = np.linalg.inv(spread.T @ spread + (axes * np.maximum(values, 0.0)) @ axes.T)
-    return np.asarray(0.5 * (found + found.T))
+    variance = np.linalg.inv(spread.T @ spread + (axes * np.maximum(values, 0.0)) @ axes.T)
+    return np.asarray(0.5 * (variance + variance.T))

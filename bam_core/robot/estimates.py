@@ -47,7 +47,7 @@ def parameter_estimates(
     """
     error = dict(zip(unknowns.names, standard_errors, strict=True))
     place = dict(zip(unknowns.names, point, strict=True))
-    found = {}
+    result = {}
     for servo, model in unknowns.types_at(point).items():
         estimates = {}
         for name, value in model.parameters.items():
@@ -61,8 +61,8 @@ def parameter_estimates(
                     high=high,
                     told=bool(error[key] < _TOLD),
                 )
-        found[servo] = estimates
-    return found
+        result[servo] = estimates
+    return result
 
 
 def deviation_estimates(fit: RobotFit) -> dict[str, Estimate]:
@@ -74,15 +74,15 @@ def deviation_estimates(fit: RobotFit) -> dict[str, Estimate]:
         return unknowns.deviations_at(point).by_name()
 
     here, begin = values(fit.point), values(np.zeros(len(fit.point)))
-    found = {}
+    estimates = {}
     for index, name in enumerate(unknowns.names):
         if name in here:  # it grows with its coordinate
             reach = _NINETY_FIVE * error[name] * np.eye(len(fit.point))[index]
-            found[name] = Estimate(
+            estimates[name] = Estimate(
                 value=here[name],
                 begin=begin[name],
                 low=values(fit.point - reach)[name],
                 high=values(fit.point + reach)[name],
                 told=bool(error[name] < _TOLD),
             )
-    return found
+    return estimates

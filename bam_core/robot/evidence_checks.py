@@ -37,10 +37,10 @@ def require_evidence(
             rest all the time.
     """
     slow = [run for run in runs if 1.0 / float(np.median(np.diff(run.time))) < LEAST_RATE]
-    fading = [name for name in models if _fades(name)]
+    fading = [name for name in models if _has_stribeck(name)]
     if slow and fading:
         rate = 1.0 / float(np.median(np.diff(slow[0].time)))
-        without = ",".join(name for name in FRICTION_MODELS if not _fades(name))
+        without = ",".join(name for name in FRICTION_MODELS if not _has_stribeck(name))
         raise BadData(
             f"{slow[0].name}, {rate:.0f} Hz",
             f"is too slow for friction that fades with speed ({', '.join(fading)})",
@@ -87,15 +87,21 @@ def require_excitation(task: RobotTask, models: Sequence[str]) -> list[str]:
     loads = [load_torques(task.bench.spec, run) for run in task.train] if task.bench.root == FIXED else None
     motion = _motion(task.train, task.joints)
     moving = [joint for joint in task.joints if motion[joint] >= LEAST_MOTION]
-    found = {joint: excitation(task.train, joint, loads) for joint in moving}
+    excitations = {joint: excitation(task.train, joint, loads) for joint in moving}
     warnings = []
-    for servo in dict.fromkeys(task.types[joint] for joint in found):
-        own = {joint: each for joint, each in found.items() if task.types[joint] == servo}
+    for servo in dict.fromkeys(task.types[joint] for joint in excitations):
+        own = {
+            joint: joint_excitation
+            for joint, joint_excitation in excitations.items()
+            if task.types[joint] == servo
+        }
         friction = float(task.servos[servo].friction.budget(0.0, 0.0, 0.0))
-        steady = all(each.steadiness > MOST_STEADY for each in own.values())
-        unloaded = all(each.load < friction for each in own.values())  # not where it is not known
-        speed = max(each.speed for each in own.values())
-        load = max(each.load for each in own.values())
+        steady = all(joint_excitation.steadiness > MOST_STEADY for joint_excitation in own.values())
+        unloaded = all(
+            joint_excitation.load < friction for joint_excitation in own.values()
+        )  # not where it is not known
+        speed = max(joint_excitation.speed for joint_excitation in own.values())
+        load = max(joint_excitation.load for joint_excitation in own.values())
         moves = f"never moves slowly: its speed is near {speed:.2g} rad/s in all runs"
         carries = (
             f"never carries a load that matters: it changes by ±{load:.2g} N·m at most, and friction alone "
@@ -109,7 +115,7 @@ def require_excitation(task: RobotTask, models: Sequence[str]) -> list[str]:
                 advice="record other motions: nothing but one ratio of friction and motor is in these",
             )
         if steady:
-            _refuse_models(servo, models, moves, "friction that fades with speed", _fades)
+            _refuse_models(servo, models, moves, "friction that fades with speed", _has_stribeck)
             warnings.append(
                 f"servo {servo} {moves}; its Coulomb and viscous friction are known as a sum only: let it "
                 "stop, or turn round slowly"
@@ -120,7 +126,7 @@ def require_excitation(task: RobotTask, models: Sequence[str]) -> list[str]:
                 f"servo {servo} {carries}; its torque constant stays near what was given, and friction is "
                 "known in proportion to it: move links that gravity turns, or add a mass"
             )
-        idle = [joint for joint, each in own.items() if each.load < friction]
+        idle = [joint for joint, joint_excitation in own.items() if joint_excitation.load < friction]
         if idle and not unloaded:
             warnings.append(
                 f"{', '.join(idle)}: no load beyond friction (±{friction:.2g} N·m), so how these motors "
@@ -152,9 +158,9 @@ def _motion(runs: Sequence[RobotRun], joints: Sequence[str]) -> dict[str, float]
     }
 
 
-def _fades(name: str) -> bool:
+def _has_stribeck(name: str) -> bool:
     return _STRIBECK in FRICTION_MODELS[name].parameters
 
 
 def _is_loaded(name: str) -> bool:
-    return any(each.startswith("load") for each in FRICTION_MODELS[name].parameters)
+    return any(parameter.startswith("load") for parameter in FRICTION_MODELS[name].parameters)

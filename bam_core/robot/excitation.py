@@ -51,11 +51,11 @@ def excitation(runs: Sequence[RobotRun], joint: str, loads: Sequence[Array] | No
         loads: per run, what `load_torques` found; None: not known.
     """
     speeds = [_derived(run, 1)[run.counts, run.column(joint)] for run in runs]
-    speed = np.concatenate([np.abs(each) for each in speeds])
+    speed = np.concatenate([np.abs(of_run) for of_run in speeds])
     square = float(np.mean(speed**2))
     half = float("nan")
     if loads is not None:
-        load = np.concatenate([each[:, run.column(joint)] for run, each in zip(runs, loads, strict=True)])
+        load = np.concatenate([of_run[:, run.column(joint)] for run, of_run in zip(runs, loads, strict=True)])
         half = 0.5 * float(np.subtract(*np.percentile(load, _TAILS[::-1])))
     return Excitation(
         speed=float(speed.mean()), steadiness=float(speed.mean()) ** 2 / square if square else 0.0, load=half
@@ -81,7 +81,7 @@ def load_torques(spec: mujoco.MjSpec, run: RobotRun) -> Array:
     model.dof_armature[:], model.dof_damping[:], model.dof_frictionloss[:] = 0.0, 0.0, 0.0
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     data = mujoco.MjData(model)
-    names = [model.joint(each).name for each in range(model.njnt)]
+    names = [model.joint(index).name for index in range(model.njnt)]
     for name in run.joints:
         if name not in names:
             raise UnknownName("joint", name, filter(None, names))
@@ -90,13 +90,13 @@ def load_torques(spec: mujoco.MjSpec, run: RobotRun) -> Array:
     derived = [_derived(run, order) for order in (0, 1, 2)]
     rows = np.flatnonzero(run.counts)
     rows = rows[:: max(len(rows) // _MOST_SAMPLES, 1)]
-    found = np.empty((len(rows), len(joints)))
+    torques = np.empty((len(rows), len(joints)))
     for place, row in enumerate(rows):
         data.qpos[positions] = derived[0][row]
         data.qvel[dofs], data.qacc[dofs] = derived[1][row], derived[2][row]
         mujoco.mj_inverse(model, data)
-        found[place] = data.qfrc_inverse[dofs]
-    return found
+        torques[place] = data.qfrc_inverse[dofs]
+    return torques
 
 
 def _derived(run: RobotRun, order: int) -> Array:

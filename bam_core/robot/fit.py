@@ -2,10 +2,10 @@
 """The most probable unknowns of a robot, given its runs and what was known beforehand.
 
 How much an error counts is not known beforehand. A first descent assumes it, and changes only what is little
-known; its simulations start anew from measured states, so that no joint is led astray by where it once stuck.
+known; its simulations start anew from measured states, so that no joint is biased by where it once stuck.
 A second one changes everything, simulates whole runs, and measures noise in the errors that are left with
 each new Jacobian. Rounds of posterior linearisation go on from there, for derivatives of one unknown at a
-time neither lead to the best place nor tell how well it is known.
+time neither lead to the optimum nor show how well it is known.
 """
 
 from __future__ import annotations
@@ -93,13 +93,13 @@ def fit_robot(
         place = descend(whole, second, seen_by(whole, place, begin), progress)
         other = replace(second, directions=_OTHER_STEP * np.eye(len(point)), is_two_sided=True)
         coarse = _covariance(whole, place, other)
-        found = find_distribution(whole, place, coarse, progress)
+        distribution = find_distribution(whole, place, coarse, progress)
         return RobotFit(
             unknowns=unknowns,
-            point=found.point,
-            covariance=found.covariance,
-            standard_errors=_standard_errors(coarse, found.covariance),
-            noise=whole.noise(found.errors),
+            point=distribution.point,
+            covariance=distribution.covariance,
+            standard_errors=_standard_errors(coarse, distribution.covariance),
+            noise=whole.noise(distribution.errors),
         )
 
 

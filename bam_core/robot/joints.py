@@ -12,7 +12,7 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongType
 
-_FAR = 1.0  # rad beyond the end of a joint's range: no zero of an encoder is off by as much
+_MAX_ZERO_ERROR = 1.0  # rad beyond the end of a joint's range: no zero of an encoder is off by as much
 _ONE_DOF = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 
 
@@ -28,22 +28,22 @@ def servos_by_joint(spec: mujoco.MjSpec, words: Sequence[str]) -> dict[str, str]
     Raises:
         BamError: a word is no assignment, or names nothing in the robot.
     """
-    joints = [each for each in spec.joints if each.name and each.type in _ONE_DOF]
+    joints = [joint for joint in spec.joints if joint.name and joint.type in _ONE_DOF]
     chosen: list[dict[str, str]] = [{}, {}, {}]  # by class, by pattern, by name
     for word in words:
         what, equals, servo = (part.strip() for part in word.partition("="))
         if not equals or not what or not servo:
             raise WrongType("--servos", word, "CLASS_OR_JOINT=SERVO, as in mx106=mx106,left_*=mx64")
-        by_class = [each.name for each in joints if each.classname.name == what]
-        by_name = [each.name for each in joints if fnmatchcase(each.name, what)]
+        by_class = [joint.name for joint in joints if joint.classname.name == what]
+        by_name = [joint.name for joint in joints if fnmatchcase(joint.name, what)]
         if not by_class and not by_name:
-            classes = {each.classname.name for each in joints}
-            raise UnknownName("class or joint", what, {*classes, *(each.name for each in joints)})
+            classes = {joint.classname.name for joint in joints}
+            raise UnknownName("class or joint", what, {*classes, *(joint.name for joint in joints)})
         rank = 2 if what in by_name else 1 if by_name else 0
         for name in by_name or by_class:
             chosen[rank][name] = servo
     merged = {**chosen[0], **chosen[1], **chosen[2]}
-    return {each.name: merged[each.name] for each in joints if each.name in merged}
+    return {joint.name: merged[joint.name] for joint in joints if joint.name in merged}
 
 
 def chosen_joints(available: Sequence[str], patterns: Sequence[str]) -> tuple[str, ...]:
@@ -56,16 +56,16 @@ def chosen_joints(available: Sequence[str], patterns: Sequence[str]) -> tuple[st
     Raises:
         BamError: a pattern names none of them, or none is left.
     """
-    wanted = [each for each in patterns if not each.startswith("!")]
-    unwanted = [each[1:] for each in patterns if each.startswith("!")]
+    wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
+    unwanted = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
     for pattern in (*wanted, *unwanted):
         if not any(fnmatchcase(name, pattern) for name in available):
             raise UnknownName("joint", pattern, available)
     chosen = tuple(
         name
         for name in available
-        if (not wanted or any(fnmatchcase(name, each) for each in wanted))
-        and not any(fnmatchcase(name, each) for each in unwanted)
+        if (not wanted or any(fnmatchcase(name, pattern) for pattern in wanted))
+        and not any(fnmatchcase(name, pattern) for pattern in unwanted)
     )
     if not chosen:
         raise Missing("joints", "at least one that counts", advice="leave fewer out")
@@ -91,7 +91,7 @@ def joint_warnings(spec: mujoco.MjSpec, servos: Mapping[str, str], recorded: Seq
         servos: joint -> servo.
         recorded: joints of which a recording has goals and positions.
     """
-    names = [each.name for each in spec.joints if each.name and each.type in _ONE_DOF]
+    names = [joint.name for joint in spec.joints if joint.name and joint.type in _ONE_DOF]
     idle = [name for name in names if name not in servos]
     held = [name for name in servos if name not in recorded]
     lines = []
@@ -123,7 +123,7 @@ def require_in_range(spec: mujoco.MjSpec, name: str, joints: Sequence[str], posi
             continue
         low, high = model.jnt_range[number]
         least, most = float(np.min(position[:, column])), float(np.max(position[:, column]))
-        if least < low - _FAR or most > high + _FAR:
+        if least < low - _MAX_ZERO_ERROR or most > high + _MAX_ZERO_ERROR:
             raise BadData(
                 f"{name}, position of '{joint}'",
                 f"goes from {least:.3g} to {most:.3g}",

@@ -109,8 +109,8 @@ def _run(
             name=f"{path.resolve().name}_episode_{number}",
             joints=tuple(goals),
             time=time - time[0],
-            goal_position=np.stack([each[rows] for each in goals.values()], axis=1),
-            position=np.stack([each[rows] for each in states.values()], axis=1),
+            goal_position=np.stack([goal[rows] for goal in goals.values()], axis=1),
+            position=np.stack([state[rows] for state in states.values()], axis=1),
         )
     except (BadData, Missing) as error:
         raise error.within(path) from None
@@ -153,11 +153,11 @@ def _columns(path: Path, info: dict[str, Any]) -> dict[str, Array]:
                 raise Missing(f"{file}, column {name}", "numbers of every frame")
             values.append(_numbers(file, name, table.column(name)))
     columns = {name: np.concatenate(values) for name, values in parts.items()}
-    found, said = len(columns[_TIME]), info.get("total_frames")
-    if said is not None and said != found:
+    frames, said = len(columns[_TIME]), info.get("total_frames")
+    if said is not None and said != frames:
         raise Malformed(
             path,
-            f"has {found} frames",
+            f"has {frames} frames",
             expected=f"{said}, as {INFO} says",
             advice="download the dataset whole",
         )

@@ -69,8 +69,8 @@ def load_calibration(path: str | os.PathLike[str]) -> Calibration:
     expected = "JSON of LeRobot with range_min and range_max of every motor"
     told = read_json(path, expected=expected, advice="name the arm's file")
     try:
-        ranges = {name: (int(each["range_min"]), int(each["range_max"])) for name, each in told.items()}
-        inverted = frozenset(name for name, each in told.items() if each.get("drive_mode"))
+        ranges = {name: (int(motor["range_min"]), int(motor["range_max"])) for name, motor in told.items()}
+        inverted = frozenset(name for name, motor in told.items() if motor.get("drive_mode"))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         raise Malformed(path, "is no calibration", expected=expected, advice="name the arm's file") from None
     for name, (first, last) in ranges.items():
@@ -87,7 +87,7 @@ def recognised_unit(positions: Sequence[Array]) -> str | None:
     Args:
         positions: of every joint, measured, (samples,). Joints with few distinct values do not count.
     """
-    steps = [step for each in positions if (step := _step(each)) is not None]
+    steps = [step for position in positions if (step := _step(position)) is not None]
     for expected in _DEGREE_STEPS:
         if steps and all(abs(step / expected - 1.0) < _SAME_STEP for step in steps):
             return DEGREES
@@ -116,7 +116,8 @@ def require_unit(place: object, unit: str | None, positions: Mapping[str, Array]
     if unit is None:
         return DEGREES
     joint, largest = max(
-        ((name, float(np.abs(each).max())) for name, each in positions.items()), key=lambda each: each[1]
+        ((name, float(np.abs(position).max())) for name, position in positions.items()),
+        key=lambda item: item[1],
     )
     if unit == RADIANS and largest > _LARGEST_ANGLE:
         raise BadData(

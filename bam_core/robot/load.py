@@ -103,16 +103,16 @@ def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
         if path.is_file() or data_files(path) or is_dataset(path):
             yield path
             continue
-        bags = {each.parent for each in path.rglob("*.mcap")}
-        datasets = {each.parent.parent for each in path.rglob("meta/info.json")}
-        found = sorted([*path.rglob("*.csv"), *path.rglob("*.npz"), *bags, *datasets])
-        if not found:
+        bags = {path.parent for path in path.rglob("*.mcap")}
+        datasets = {path.parent.parent for path in path.rglob("meta/info.json")}
+        files = sorted([*path.rglob("*.csv"), *path.rglob("*.npz"), *bags, *datasets])
+        if not files:
             raise Missing(
                 str(path),
                 "a bag, a LeRobot dataset, or a directory with such, CSV files or NumPy archives",
                 advice="check the path",
             )
-        yield from found
+        yield from files
 
 
 def _read(path: Path, settings: RunSettings) -> list[RobotRun]:
@@ -141,8 +141,8 @@ def _complete(
     }
     header, _ = apply_rules(header, rules_above(path))
     kp = settings.kp if settings.kp is not None else header.get("kp")
-    if kp is None and (found := _GAIN_IN_NAME.search(run.name)):
-        kp = float(found[1])
+    if kp is None and (match := _GAIN_IN_NAME.search(run.name)):
+        kp = float(match[1])
         log.info("%s: kp %g, as its name says", run.name, kp)
     if kp is None:
         raise Missing(f"{path}, kp", "the position gain of its servos", advice=_gain_advice(path))
@@ -168,13 +168,13 @@ def _intervals(path: str | os.PathLike[str] | None) -> dict[str, tuple[float, fl
     expected = 'JSON such as {"squat.csv": [1.5, 5.0]}'
     told = read_json(Path(path), expected=expected)
     try:
-        found = {_bare(name): (float(first), float(last)) for name, (first, last) in told.items()}
+        intervals = {_bare(name): (float(first), float(last)) for name, (first, last) in told.items()}
     except (AttributeError, TypeError, ValueError, OverflowError):
         raise Malformed(path, "does not give two times for every log", expected=expected) from None
-    for name, (first, last) in found.items():
+    for name, (first, last) in intervals.items():
         if not first < last:
             raise OutOfRange(f"{path}, {name}", (first, last), "a time and a later one")
-    return found
+    return intervals
 
 
 def _bare(name: str) -> str:

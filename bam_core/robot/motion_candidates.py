@@ -85,15 +85,15 @@ def draw_pieces(
         ("steps", _steps),
         ("ramps", _ramps),
     )
-    found = []
+    pieces = []
     for number in range(count):
         kind, draw = kinds[number % len(kinds)]
         for _ in range(_TRIES):
             goals = draw(space, _SHARE * speed, random)
             if is_clear(goals):
                 break
-        found.append(Piece(kind=kind, goal_position=goals))
-    return found
+        pieces.append(Piece(kind=kind, goal_position=goals))
+    return pieces
 
 
 def _posture(space: JointSpace, random: np.random.Generator) -> Array:

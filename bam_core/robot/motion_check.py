@@ -108,37 +108,37 @@ class MotionCheck:
         torques = largest_torques(
             self._nominal, motion.joints, replace(self._limits, torque=1.0), self._supply
         )
-        found = Peaks()
+        result = Peaks()
         for robot in self._robots:
             try:
                 trace = self._bench.trace(run, robot.servos, robot.deviations)
             except DivergedError:
-                return replace(found, problem="the simulation diverges")
-            found = self._with(found, trace, motion.joints, torques, share)
-            if found.problem:
-                return found
-        return found
+                return replace(result, problem="the simulation diverges")
+            result = self._with(result, trace, motion.joints, torques, share)
+            if result.problem:
+                return result
+        return result
 
     def _with(
-        self, found: Peaks, trace: RobotTrace, joints: Sequence[str], torques: Array, share: float
+        self, peaks: Peaks, trace: RobotTrace, joints: Sequence[str], torques: Array, share: float
     ) -> Peaks:
         moving = trace.time >= 0.0
         speeds, shares = np.abs(trace.speed[moving]), np.abs(trace.torque[moving]) / torques
-        found = Peaks(
-            speed=max(found.speed, float(speeds.max())), torque=max(found.torque, float(shares.max()))
+        peaks = Peaks(
+            speed=max(peaks.speed, float(speeds.max())), torque=max(peaks.torque, float(shares.max()))
         )
-        if found.speed > share * self._limits.speed:
+        if peaks.speed > share * self._limits.speed:
             joint = joints[int(speeds.max(axis=0).argmax())]
-            return replace(found, problem=f"{joint} would move at {found.speed:.2f} rad/s")
-        if found.torque > share * self._limits.torque:
+            return replace(peaks, problem=f"{joint} would move at {peaks.speed:.2f} rad/s")
+        if peaks.torque > share * self._limits.torque:
             joint = joints[int(shares.max(axis=0).argmax())]
             return replace(
-                found, problem=f"{joint} would need {100 * found.torque:.0f} % of its stall torque"
+                peaks, problem=f"{joint} would need {100 * peaks.torque:.0f} % of its stall torque"
             )
         model = self._contacts.model
         if self._bench.root != FIXED and _falls(model, trace.state):
-            return replace(found, problem="the base would not stay where it stands")
-        return replace(found, problem=self._contacts.problem(trace.state))
+            return replace(peaks, problem="the base would not stay where it stands")
+        return replace(peaks, problem=self._contacts.problem(trace.state))
 
 
 def _falls(model: mujoco.MjModel, states: Array) -> bool:

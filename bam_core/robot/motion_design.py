@@ -100,7 +100,9 @@ class MotionDesign:
     def bits(self) -> float:
         """Information about the servos: one bit halves the volume of what is still possible."""
         told = servo_unknowns(self.unknowns)
-        before, after = (np.linalg.slogdet(each[np.ix_(told, told)])[1] for each in (self.before, self.after))
+        before, after = (
+            np.linalg.slogdet(covariance[np.ix_(told, told)])[1] for covariance in (self.before, self.after)
+        )
         return float(0.5 * (before - after) / math.log(2.0))
 
 
@@ -133,7 +135,7 @@ def design_motion(task: DesignTask, progress: Callable[[str], None] = lambda wor
         for run in task.known:
             progress(f"what {run.name} tells")
             begin = begin + information(bench, run, run_joints(run, task.space.joints), task.unknowns, pool)
-        found = []
+        candidates = []
         drawn_pieces = draw_pieces(
             task.space,
             task.limits.speed,
@@ -157,19 +159,19 @@ def design_motion(task: DesignTask, progress: Callable[[str], None] = lambda wor
                 refused[reason] = refused.get(reason, 0) + 1
                 continue
             run = task.motion([piece]).as_run("piece", task.supply_voltage)
-            found.append((piece, information(bench, run, task.space.joints, task.unknowns, pool)))
-    if not found:
+            candidates.append((piece, information(bench, run, task.space.joints, task.unknowns, pool)))
+    if not candidates:
         most = max(refused, key=lambda reason: refused[reason])
         raise BadData(
             "motions",
             f"all of {len(short)} break a limit ({most})",
             advice="give more room, or other limits",
         )
-    chosen, known = _chosen(task, begin, found)
+    chosen, known = _chosen(task, begin, candidates)
     pieces, peaks = _checked(task, chosen)
     if len(pieces) < len(chosen):
-        kept = [each for each in found if any(each[0] is piece for piece in pieces)]
-        known = begin + np.sum([each for _, each in kept], axis=0)
+        kept = [candidate for candidate in candidates if any(candidate[0] is piece for piece in pieces)]
+        known = begin + np.sum([gained for _, gained in kept], axis=0)
     return MotionDesign(
         motion=task.motion(pieces),
         pieces=tuple(pieces),
@@ -198,22 +200,22 @@ def _within(task: DesignTask, piece: Piece) -> tuple[Piece | None, str]:
 
 
 def _chosen(
-    task: DesignTask, begin: Array, found: Sequence[tuple[Piece, Array]]
+    task: DesignTask, begin: Array, candidates: Sequence[tuple[Piece, Array]]
 ) -> tuple[list[Piece], Array]:
     """Return the pieces that tell most per second, best first, and all that is known then."""
     told = servo_unknowns(task.unknowns)
     rest = np.setdiff1d(np.arange(len(task.unknowns.names)), told)
-    left, chosen, known, seconds = list(found), [], begin, 0.0
-    while fits := [each for each in left if seconds + each[0].duration <= task.seconds]:
+    left, chosen, known, seconds = list(candidates), [], begin, 0.0
+    while fits := [candidate for candidate in left if seconds + candidate[0].duration <= task.seconds]:
         now = _told(known, rest)
-        gains = [(_told(known + each, rest) - now) / piece.duration for piece, each in fits]
+        gains = [(_told(known + fit, rest) - now) / piece.duration for piece, fit in fits]
         best = int(np.argmax(gains))
         if gains[best] < _LEAST_GAIN:
             break
-        piece, each = fits[best]
-        left = [other for other in left if other[0] is not piece]
+        piece, gained = fits[best]
+        left = [candidate for candidate in left if candidate[0] is not piece]
         chosen.append(piece)
-        known = known + each
+        known = known + gained
         seconds += piece.duration
     if not chosen:
         raise BadData("motions", "tell nothing that is not known", advice="give more room, or other limits")

@@ -81,7 +81,7 @@ def joint_space(
     model = compile_robot(spec)
     posture = model.qpos0
     if keyframe:
-        names = [model.key(each).name for each in range(model.nkey)]
+        names = [model.key(index).name for index in range(model.nkey)]
         if keyframe not in names:
             raise UnknownName("keyframe", keyframe, filter(None, names))
         posture = model.key_qpos[names.index(keyframe)]
@@ -89,7 +89,7 @@ def joint_space(
     for name in joints:
         number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
         if number < 0:
-            raise UnknownName("joint", name, [model.joint(each).name for each in range(model.njnt)])
+            raise UnknownName("joint", name, [model.joint(index).name for index in range(model.njnt)])
         here = float(posture[model.jnt_qposadr[number]])
         least, most = here - UNLIMITED, here + UNLIMITED
         if model.jnt_limited[number]:
@@ -125,7 +125,7 @@ def largest_torques(
 def require_reachable(motion: RobotMotion, spec: mujoco.MjSpec) -> None:
     """Raise BamError where a robot lacks a joint of a motion, or its range excludes a goal."""
     model = compile_robot(spec)
-    names = [model.joint(each).name for each in range(model.njnt)]
+    names = [model.joint(index).name for index in range(model.njnt)]
     for joint, goals in zip(motion.joints, motion.goal_position.T, strict=True):
         if joint not in names:
             raise UnknownName("joint", joint, filter(None, names))

@@ -45,17 +45,17 @@ def measured_noise(errors: Sequence[Array], spacing: Sequence[float]) -> Noise:
     """
     size = np.mean(np.abs(np.concatenate(errors)), axis=0)
     columns = range(errors[0].shape[1])
-    times = [_independent([each[:, column] for each in errors], spacing) for column in columns]
+    times = [_independent([error[:, column] for error in errors], spacing) for column in columns]
     return Noise(scale=np.maximum(_GAUSSIAN * size, _LEAST_SCALE), independent=np.array(times))
 
 
 def _independent(errors: Sequence[Array], spacing: Sequence[float]) -> float:
     """Return the time for one joint, s."""
     step = max(spacing)
-    power = sum(float(each @ each) for each in errors) / sum(len(each) for each in errors)
+    power = sum(float(error @ error) for error in errors) / sum(len(error) for error in errors)
     total = 1.0
     for lag in range(1, round(_LONGEST / step)):
-        pairs = [(each[:-lag], each[lag:]) for each in errors if len(each) > lag]
+        pairs = [(error[:-lag], error[lag:]) for error in errors if len(error) > lag]
         if not power or not pairs:
             break
         products = sum(float(a @ b) for a, b in pairs) / sum(len(a) for a, _ in pairs)

@@ -117,15 +117,15 @@ def _signals(
         )
     try:
         mapping = parse_json(str(arrays[key]))
-        found: dict[str, Array] = {}
+        signals: dict[str, Array] = {}
         for kind in kinds:  # a joint's own state before a sensor
             for name, (own, columns) in mapping.items():
-                ending = next((each for each in _ENDINGS[kind] if name.endswith(each)), None)
+                ending = next((suffix for suffix in _ENDINGS[kind] if name.endswith(suffix)), None)
                 if own == kind and len(columns) == 1 and (ending or kind == _CONTROL):
-                    found.setdefault(name.removesuffix(ending or ""), data[:, columns[0]])
+                    signals.setdefault(name.removesuffix(ending or ""), data[:, columns[0]])
     except (ValueError, TypeError, AttributeError, IndexError):
         raise Malformed(path, f"{key} does not describe {part}_data", expected=_EXPECTED) from None
-    return found
+    return signals
 
 
 def _of_pace(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> RobotRun:

@@ -71,9 +71,9 @@ def start_states(run: RobotRun, servos: Mapping[str, ServoModel], times: Array) 
 @functools.lru_cache(maxsize=256)
 def _start_states(run: RobotRun, counts: tuple[float, ...], times: tuple[float, ...]) -> tuple[Array, Array]:
     """A search asks for the same again and again."""
-    found = [
+    of_joints = [
         states_between(run.time, position, np.array(times), count)
         for position, count in zip(run.position.T, counts, strict=True)
     ]
-    states = np.stack(found, axis=2)
+    states = np.stack(of_joints, axis=2)
     return states[:, 0], states[:, 1]

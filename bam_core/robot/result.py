@@ -143,8 +143,8 @@ class RobotIdentification:
     def mae(self, model: str, names: Sequence[str], *, before: bool = False) -> float | None:
         """Return the mean error of some runs, rad; None of none."""
         fit = self.fits[model]
-        found = (fit.before if before else fit.after).per_log
-        return float(np.mean([found[name].mae for name in names])) if names else None
+        errors = (fit.before if before else fit.after).per_log
+        return float(np.mean([errors[name].mae for name in names])) if names else None
 
     def summary(self) -> dict[str, Any]:
         """Return plain values, SI."""
@@ -173,10 +173,12 @@ class RobotIdentification:
                     "after": fit.after.summary(),
                     "one_joint": fit.one_joint.summary(),
                     "parameters": {
-                        servo: {name: vars(each) for name, each in estimates.items()}
+                        servo: {name: vars(estimate) for name, estimate in estimates.items()}
                         for servo, estimates in fit.estimates.items()
                     },
-                    "deviations": {name: vars(each) for name, each in fit.deviation_estimates.items()},
+                    "deviations": {
+                        name: vars(estimate) for name, estimate in fit.deviation_estimates.items()
+                    },
                     "band_90_coverage": dict(fit.coverage),
                     "servos": {name: servo.name for name, servo in fit.servos.items()},
                 }

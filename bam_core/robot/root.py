@@ -24,7 +24,7 @@ def prepare_root(spec: mujoco.MjSpec, root: str) -> None:
     Raises:
         BamError: there is no such site, or no free base that could stand.
     """
-    free = [each for each in spec.joints if each.type == mujoco.mjtJoint.mjJNT_FREE]
+    free = [joint for joint in spec.joints if joint.type == mujoco.mjtJoint.mjJNT_FREE]
     if root == FIXED:
         for joint in free:
             spec.delete(joint)
@@ -33,12 +33,12 @@ def prepare_root(spec: mujoco.MjSpec, root: str) -> None:
         return
     if root == FREE:
         return
-    sites = [each.name for each in spec.sites if each.name]
+    sites = [site.name for site in spec.sites if site.name]
     if root not in sites:
         raise UnknownName("root", root, {FIXED, FREE, *sites})
     if not free:
         raise Missing(f"root '{root}'", "a free joint of the base", advice=f"say --root {FIXED}")
-    floors = [each for each in spec.geoms if each.type == mujoco.mjtGeom.mjGEOM_PLANE]
+    floors = [plane for plane in spec.geoms if plane.type == mujoco.mjtGeom.mjGEOM_PLANE]
     for geom in spec.geoms:
         if geom not in floors and (geom.contype or geom.conaffinity):
             geom.contype, geom.conaffinity = 1, 0

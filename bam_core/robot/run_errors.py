@@ -79,13 +79,13 @@ class RunErrors:
 
         A simulation may diverge there, or the engine refuse a servo that is too quick for its steps.
         """
-        found: list[Array | None] = []
+        result: list[Array | None] = []
         for job in [self._submit(point) for point in points]:
             try:
-                found.append(self._result(job))
+                result.append(self._result(job))
             except BamError:
-                found.append(None)
-        return found
+                result.append(None)
+        return result
 
     def about(self, point: Array, errors: Array) -> Callable[[Sequence[Array]], list[Array | None]]:
         """Return what does as `at` near a point, by the quick bench if there is one.
@@ -109,7 +109,7 @@ class RunErrors:
         return [self.pool.submit(self._of_run, run, point) for run in self.runs]
 
     def _result(self, job: Sequence[Future[Array]]) -> Array:
-        return np.concatenate([each.result() for each in job])
+        return np.concatenate([future.result() for future in job])
 
     def _of_run(self, run: RobotRun, point: Array) -> Array:
         simulated = self.bench.simulate(

@@ -92,7 +92,7 @@ class _Begun:
     @property
     def addresses(self) -> list[int]:
         """Where the joints' positions are in `qpos`."""
-        return [int(each) for each in self.model.jnt_qposadr[self.joints]]
+        return [int(address) for address in self.model.jnt_qposadr[self.joints]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,8 +185,8 @@ class RobotBench:
         simulated = run.position.copy()
         for joint in servos:
             if joint in run.joints:
-                rest = tuple(each for each in run.joints if each != joint)
-                alone = {each: servo for each, servo in servos.items() if each not in rest}
+                rest = tuple(neighbour for neighbour in run.joints if neighbour != joint)
+                alone = {driven: servo for driven, servo in servos.items() if driven not in rest}
                 column = run.column(joint)
                 simulated[:, column] = self._simulated(run, alone, deviations, rest)[:, column]
         return simulated
@@ -266,7 +266,7 @@ class RobotBench:
         are those of its beginning.
         """
         seen = self.trace(run, servos, deviations)
-        return np.stack([np.interp(run.time, seen.time, each) for each in seen.state.T], axis=1)
+        return np.stack([np.interp(run.time, seen.time, positions) for positions in seen.state.T], axis=1)
 
     def _begin(
         self,
@@ -341,7 +341,7 @@ class RobotBench:
     def _joint(self, model: mujoco.MjModel, joint: str) -> int:
         number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
         if number < 0:
-            names = [model.joint(each).name for each in range(model.njnt)]
+            names = [model.joint(index).name for index in range(model.njnt)]
             raise UnknownName("joint", joint, filter(None, names))
         return int(number)
 
@@ -395,4 +395,4 @@ class RobotBench:
 
 def _at(times: Array, steps: Array, path: Array) -> Array:
     """Return (times, columns) a path (steps, columns) between its steps."""
-    return np.stack([np.interp(times, steps, each) for each in path.T], axis=1)
+    return np.stack([np.interp(times, steps, column) for column in path.T], axis=1)

@@ -78,30 +78,30 @@ class Unknowns:
 
     def servos_at(self, point: Array) -> dict[str, ServoModel]:
         """Return the servo of every joint at a point, (unknowns,)."""
-        found = self.types_at(point)
-        return {joint: found[servo] for joint, servo in self.joints.items()}
+        servos = self.types_at(point)
+        return {joint: servos[servo] for joint, servo in self.joints.items()}
 
     def types_at(self, point: Array) -> dict[str, ServoModel]:
         """Return servo -> what it is at a point, (unknowns,)."""
         value = dict(zip(self.names, point, strict=True))
-        found = {}
+        result = {}
         for name, servo in self.servos.items():
             model = FRICTION_MODELS[servo.friction_model]
-            motor = {each: getattr(servo.motor, each) for each in MOTOR_PARAMETERS}
+            motor = {parameter: getattr(servo.motor, parameter) for parameter in MOTOR_PARAMETERS}
             begin = {**motor, **model.values(servo.friction)}
             moved = {
-                each: _moved(each, start, float(value[f"{name} {each}"]), servo)
-                for each, start in begin.items()
+                parameter: _moved(parameter, start, float(value[f"{name} {parameter}"]), servo)
+                for parameter, start in begin.items()
             }
-            found[name] = replace(
+            result[name] = replace(
                 servo,
-                motor=replace(servo.motor, **{each: moved[each] for each in MOTOR_PARAMETERS}),
+                motor=replace(servo.motor, **{parameter: moved[parameter] for parameter in MOTOR_PARAMETERS}),
                 friction=model.friction(
-                    {each: moved[each] for each in model.parameters},
+                    {parameter: moved[parameter] for parameter in model.parameters},
                     quadratic_rule=servo.friction.quadratic_rule,
                 ),
             )
-        return found
+        return result
 
     @property
     def least(self) -> Array:
@@ -163,7 +163,7 @@ def with_friction_model(servo: ServoModel, name: str) -> ServoModel:
     """
     model = FRICTION_MODELS[name]
     law = servo.friction.coefficients()
-    values = {each: law[each] for each in model.parameters if each in law}
+    values = {parameter: law[parameter] for parameter in model.parameters if parameter in law}
     if "load" in model.parameters:
         values["load"] = 0.5 * (law["load_motor"] + law["load_external"])
     if "load_stribeck" in model.parameters:

@@ -50,7 +50,7 @@ class RobotValidation:
     @property
     def mae(self) -> float:
         """Mean over runs, rad."""
-        return fmean(each.mae for each in self.per_log.values())
+        return fmean(errors.mae for errors in self.per_log.values())
 
     def mean_of(self, names: Sequence[str]) -> float:
         """Return the mean error of some runs, rad."""
@@ -58,7 +58,7 @@ class RobotValidation:
 
     def mean_of_joint(self, joint: str) -> float:
         """Return a joint's error, mean over runs, rad."""
-        return fmean(each.per_joint[joint] for each in self.per_log.values())
+        return fmean(errors.per_joint[joint] for errors in self.per_log.values())
 
     def summary(self) -> dict[str, Any]:
         """Return plain values, rad."""
@@ -66,11 +66,11 @@ class RobotValidation:
             "mae": self.mae,
             "per_log": {
                 name: {
-                    "mae": each.mae,
-                    "per_joint": dict(each.per_joint),
-                    "goal_distance": each.goal_distance,
+                    "mae": errors.mae,
+                    "per_joint": dict(errors.per_joint),
+                    "goal_distance": errors.goal_distance,
                 }
-                for name, each in self.per_log.items()
+                for name, errors in self.per_log.items()
             },
         }
 

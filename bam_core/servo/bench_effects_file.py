@@ -46,11 +46,11 @@ def load_bench_effects(source: BenchEffectsLike) -> BenchEffects:
     if isinstance(source, BenchEffects):
         return source
     path = servo_path(source)
-    found = read_bench_effects(path)
-    if found is None:
+    effects = read_bench_effects(path)
+    if effects is None:
         path = bench_effects_path(path)
-        found = read_bench_effects(path) if path.exists() else None
-    return found or BenchEffects()
+        effects = read_bench_effects(path) if path.exists() else None
+    return effects or BenchEffects()
 
 
 def save_bench_effects(

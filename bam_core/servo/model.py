@@ -309,7 +309,7 @@ def servo_path(servo: str | os.PathLike[str]) -> Path:
         return Path(str(files("bam_core") / "servos" / f"{text}.yaml"))
     path = Path(text)
     if path.is_dir():
-        inside = ", ".join(sorted(each.name for each in path.glob("*.y*ml"))) or "there is none"
+        inside = ", ".join(sorted(file.name for file in path.glob("*.y*ml"))) or "there is none"
         raise Malformed(
             path,
             "is a directory",

@@ -71,7 +71,7 @@ PLAUSIBLE: Mapping[str, tuple[float, float]] = MappingProxyType(
         "load_gyration": (0.0, 5.0),  # m, as lengths of recordings
     }
 )
-"""Name of a field -> least and largest amount; zero and what is infinite is for its type to judge."""
+"""Name of a field -> least and largest amount; its type checks for zero and infinite values."""
 
 
 def require_plausible(thing: str, name: str, value: float, unit: str = "") -> None:

@@ -140,7 +140,7 @@ def _holds_bench_effects_alone(content: Mapping[str, Any]) -> bool:
 def _friction(value: Any, _: Any) -> FrictionFields:
     if not isinstance(value, dict):
         raise UnsuitableError(value, "a section of fields")
-    coefficients = {key: each for key, each in value.items() if key != "quadratic_rule"}
+    coefficients = {key: coefficient for key, coefficient in value.items() if key != "quadratic_rule"}
     return FrictionFields(
         coefficients=_READER.converter.structure(coefficients, dict[str, float]),
         quadratic_rule=value.get("quadratic_rule", "paper"),
@@ -156,7 +156,7 @@ def _firmware(value: Any, _: Any) -> PositionFirmware:
     law = value.get("law")
     if not isinstance(law, str) or law not in LAWS:
         raise UnsuitableError(law, " or ".join(LAWS), field="law")
-    fields = {key: each for key, each in value.items() if key != "law"}
+    fields = {key: field for key, field in value.items() if key != "law"}
     return _READER.converter.structure(fields, LAWS[law])
 
 

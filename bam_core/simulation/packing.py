@@ -205,7 +205,7 @@ class _Start:
     Attributes:
         position: at the start, rad.
         velocity: at the start, rad/s.
-        residual: standard deviation of what it leaves, rad.
+        residual: standard deviation of the residual, rad.
         spread: standard deviation of the velocity per rad of noise, 1/s.
         powers: (samples, 3) of the time.
     """
@@ -246,12 +246,12 @@ def _start_in_open_loop(parabola: _Start, position: Array, reported: Array, reso
             )
             for lag in _LAGS
         ),
-        key=lambda each: each.residual,
+        key=lambda start: start.residual,
     )
     known = reported[np.isfinite(reported)]
     if len(known):
         rest = replace(parabola, position=float(position[0]), velocity=0.0)
-        return min((rest, parabola, bent), key=lambda each: abs(each.velocity - known[0]))
+        return min((rest, parabola, bent), key=lambda start: abs(start.velocity - known[0]))
     least = resolution / np.sqrt(12.0)
     gain = 2.0 * len(time) * np.log(max(parabola.residual, least) / max(bent.residual, least))
     return bent if gain > 2.0 * np.log(len(time)) else parabola

@@ -49,11 +49,11 @@ def choose(recordings: Sequence[Recording], packed: PackedLogs, every: int | Seq
     """
     strides = [every] * len(recordings) if isinstance(every, int) else list(every)
     chosen = [recording.position[::n] for recording, n in zip(recordings, strides, strict=True)]
-    ends = np.concatenate([[0], np.cumsum([len(each) for each in chosen])])
+    ends = np.concatenate([[0], np.cumsum([len(positions) for positions in chosen])])
     slices = [slice(low, high) for low, high in itertools.pairwise(ends.tolist())]
     return SampleChoice(
         measured=np.concatenate(chosen),
-        counts=np.array([len(each) for each in chosen]),
+        counts=np.array([len(positions) for positions in chosen]),
         slices=slices,
         by_lane={
             int(lane): (place, *_hermite(recording.time[::n] - recording.time[0], packed.grid(i)))

@@ -161,5 +161,5 @@ def precise(error: float) -> str:
     return f"{1e3 * error:.2f} mrad"
 
 
-def _pair(error: float, other: float) -> str:
-    return f"{1e3 * error:.2f}, not {precise(other)}"
+def _pair(error: float, reference: float) -> str:
+    return f"{1e3 * error:.2f}, not {precise(reference)}"

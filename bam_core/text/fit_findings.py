@@ -19,7 +19,7 @@ FEWEST_LOGS = 4
 """Logs of which an interval of their mean is given. Over three it reaches 2.5 standard deviations to either
 side and hides what the errors are; over four 1.6."""
 
-_APART = 2.0  # ratio of errors of the test, or of selection, to those in training that is reported
+_MIN_ERROR_RATIO = 2.0  # ratio of errors of the test, or of selection, to those in training that is reported
 _WORSE = 5.0  # times the median error; 2 to 3 between scripts and gains
 _LEAST_OFF = 0.01  # rad; smaller errors need no explanation
 _HARDEST = 2  # logs that are named with their share of the training error
@@ -189,7 +189,7 @@ class ParameterList(Finding):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ErrorsApart(Finding):
+class ErrorsDiffer(Finding):
     """Errors of the test, or of selection, that differ much from those in training.
 
     Attributes:
@@ -322,9 +322,9 @@ class WidenRange(Finding):
         )
 
 
-def errors_apart(
+def error_difference(
     error: float, training: Mapping[str, float], test: float, selection: float = math.nan
-) -> ErrorsApart | None:
+) -> ErrorsDiffer | None:
     """Return whether a test is far worse or far better than training.
 
     Args:
@@ -335,15 +335,15 @@ def errors_apart(
             none.
     """
     is_test = math.isfinite(test)
-    compared, other = ("test", test) if is_test else ("selection", selection)
-    if other > _APART * error:
-        factor = other / max(error, _LEAST_ERROR)
-        return ErrorsApart(kind="worse_than_training", compared=compared, factor=factor)
-    if not is_test or _APART * test > error:
+    compared, unseen = ("test", test) if is_test else ("selection", selection)
+    if unseen > _MIN_ERROR_RATIO * error:
+        factor = unseen / max(error, _LEAST_ERROR)
+        return ErrorsDiffer(kind="worse_than_training", compared=compared, factor=factor)
+    if not is_test or _MIN_ERROR_RATIO * test > error:
         return None
     total = max(sum(training.values()), _LEAST_ERROR)
     worst = sorted(training, key=lambda name: training[name], reverse=True)[:_HARDEST]
-    return ErrorsApart(
+    return ErrorsDiffer(
         kind="better_than_training",
         compared=compared,
         factor=error / max(test, _LEAST_ERROR),

@@ -41,7 +41,7 @@ def tolerances_from(words: Iterable[str], default: T) -> T:
         BamError: a name is unknown, or a value is no number or out of range.
     """
     known = [field.name for field in fields(default)]
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for word in words:
         name, separator, text = word.partition("=")
         if not separator:
@@ -49,7 +49,7 @@ def tolerances_from(words: Iterable[str], default: T) -> T:
         if name.strip() not in known:
             raise UnknownName("tolerance", name.strip(), known)
         try:
-            found[name.strip()] = float(text)
+            values[name.strip()] = float(text)
         except ValueError:
             raise WrongType(f"tolerance {name.strip()}", text, "a number, as in mass=0.03") from None
-    return replace(default, **found)
+    return replace(default, **values)

@@ -161,5 +161,5 @@ def _calibration(
         servo, recordings, prediction, bench, draws=draws, seed=settings.seed, dt=settings.dt
     )
     return Calibration(
-        coverage=fmean(each.coverage for each in bands), width=fmean(each.width for each in bands)
+        coverage=fmean(band.coverage for band in bands), width=fmean(band.width for band in bands)
     )

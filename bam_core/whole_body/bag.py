@@ -42,7 +42,7 @@ def read_joint_log(path: Path) -> JointLog:
     messages = [
         message for file in files for message in read_messages(file, {STATES_TYPE, CONTACTS_TYPE}).messages
     ]
-    states = _one_topic(path, [each for each in messages if each.type == STATES_TYPE])
+    states = _one_topic(path, [message for message in messages if message.type == STATES_TYPE])
     names = tuple(states[0].name)
     for state in states:
         if tuple(state.name) != names:
@@ -61,16 +61,18 @@ def read_joint_log(path: Path) -> JointLog:
         time=(stamps - stamps[0]) * 1e-9,
         position=_column(path, states, "position", len(names)),
         effort=_column(path, states, "effort", len(names)),
-        contacts=_contacts(path, [each.value for each in messages if each.type == CONTACTS_TYPE], stamps),
+        contacts=_contacts(
+            path, [message.value for message in messages if message.type == CONTACTS_TYPE], stamps
+        ),
     )
 
 
 def _one_topic(path: Path, messages: Sequence[TypedMessage]) -> list[Any]:
     topics = sorted({message.topic for message in messages})
     if len(topics) != 1:
-        found = f"topics {', '.join(topics)} of" if topics else "no"
+        what = f"topics {', '.join(topics)} of" if topics else "no"
         raise Malformed(
-            path, f"{found} {STATES_TYPE} in it", expected="one topic", advice="record the robot's own"
+            path, f"{what} {STATES_TYPE} in it", expected="one topic", advice="record the robot's own"
         )
     return [message.value for message in messages]
 
@@ -91,12 +93,12 @@ def _require_onward(path: Path, stamps: NDArray[np.int64]) -> None:
 def _column(path: Path, states: Sequence[Any], field: str, count: int) -> Array:
     short = next((state for state in states if len(getattr(state, field)) != count), None)
     if short is not None:
-        found = len(getattr(short, field))
+        samples = len(getattr(short, field))
         raise WrongShape(
             field,
-            found,
+            samples,
             f"{count}, one for each joint",
-            told=f"{found} values",
+            told=f"{samples} values",
             advice="publish positions and torques",
         ).within(path)
     return np.array([getattr(state, field) for state in states], dtype=np.float64)

@@ -68,25 +68,25 @@ def _contradictions(
     first: Inconsistency | None = None
     start = last = 0
     for index in np.flatnonzero(inside)[step // 2 :: step].tolist():
-        found = _inconsistency(dynamics, motion, phase, index)
-        if first and (found is None or found.what != first.what):
+        inconsistency = _inconsistency(dynamics, motion, phase, index)
+        if first and (inconsistency is None or inconsistency.what != first.what):
             yield _contradiction(motion, phase, start - step, last + step + 1, first)
             first = None
-        if found and first is None:
-            first, start = found, index
+        if inconsistency and first is None:
+            first, start = inconsistency, index
         last = index
     if first:
         yield _contradiction(motion, phase, start - step, last + step + 1, first)
 
 
 def _contradiction(
-    motion: Motion, phase: Phase, start: int, stop: int, found: Inconsistency
+    motion: Motion, phase: Phase, start: int, stop: int, inconsistency: Inconsistency
 ) -> Contradiction:
     start, stop = max(start, phase.start), min(stop, phase.stop)
     begin, end = motion.log.time[start], motion.log.time[stop - 1]
     return Contradiction(
         phase=Phase(contacts=phase.contacts, start=start, stop=stop),
-        message=f"contacts, {begin:.3f} to {end:.3f} s: {found}",
+        message=f"contacts, {begin:.3f} to {end:.3f} s: {inconsistency}",
     )
 
 

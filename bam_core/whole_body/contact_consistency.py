@@ -100,21 +100,21 @@ def _feet(dynamics: ConstrainedDynamics, standing: tuple[str, ...]) -> Inconsist
 def _torques(
     dynamics: ConstrainedDynamics, sample: Sample, standing: tuple[str, ...], friction: Array
 ) -> Inconsistency | None:
-    found, measured = float(np.linalg.norm(friction)), float(np.linalg.norm(sample.effort))
-    if found <= _NOTABLE * measured:
+    implied, measured = float(np.linalg.norm(friction)), float(np.linalg.norm(sample.effort))
+    if implied <= _NOTABLE * measured:
         return None
     others = [name for name in dynamics.robot.contacts if name not in standing] if len(standing) == 1 else []
     instead = {name: _left_over(dynamics, sample, name) for name in others}
     best = min(others, key=lambda name: instead[name], default=None)
-    if best is not None and found > _LIKELIER * instead[best]:
+    if best is not None and implied > _LIKELIER * instead[best]:
         return Inconsistency(
             what=f"'{standing[0]}' is said to stand, but the torques are those of standing on '{best}'",
-            evidence=f"unexplained: {found:.1f} N·m against {instead[best]:.1f}",
+            evidence=f"unexplained: {implied:.1f} N·m against {instead[best]:.1f}",
         )
-    if found > measured:
+    if implied > measured:
         return Inconsistency(
             what=f"the efforts are not those of this motion on {' and '.join(standing)}",
-            evidence=f"{found:.1f} N·m of friction would explain it, {measured:.1f} are measured",
+            evidence=f"{implied:.1f} N·m of friction would explain it, {measured:.1f} are measured",
             cure="check unit and sign of efforts and positions, the flags and the model",
         )
     return None

@@ -63,7 +63,7 @@ class ContactTimes:
         Returns:
             Names; None if a contact changes in between, or is not known that long.
         """
-        found = []
+        result = []
         for name, changes in self._changes.items():
             now = bisect_right(changes, time, key=_since) - 1
             if now < 0:
@@ -72,8 +72,8 @@ class ContactTimes:
             if changes[now][0] > time - after or changes_soon:
                 return None
             if changes[now][1]:
-                found.append(name)
-        return tuple(found)
+                result.append(name)
+        return tuple(result)
 
     def forget(self, until: float) -> None:
         """Drop what was replaced by a time, s."""
@@ -87,7 +87,7 @@ class ContactTimes:
             if self._coming[name] or (changes and changes[-1][0] > time):
                 self._changes[name] = self._coming[name]
             self._coming[name] = []
-        self._newest = max((each[-1][0] for each in self._changes.values() if each), default=time)
+        self._newest = max((change[-1][0] for change in self._changes.values() if change), default=time)
 
 
 def _since(change: tuple[float, bool]) -> float:

@@ -234,20 +234,20 @@ def differentiate(log: JointLog, scheme: Scheme | Mapping[str, Scheme]) -> Motio
     groups = _grouped(log.names, scheme)
     for stretch in log.stretches:
         count = stretch.stop - stretch.start
-        before = max(each.before for each in groups)
-        after = max(each.after for each in groups)
+        before = max(group.before for group in groups)
+        after = max(group.after for group in groups)
         if count <= before + after:
             continue
         valid[stretch.start + before : stretch.stop - after] = True
-        for each, columns in groups.items():
+        for scheme_of_group, columns in groups.items():
             block = log.position[stretch, columns]
-            position[stretch, columns] = each.smooth(block, log.dt)
-            velocity[stretch, columns] = each.first(block, log.dt)
-            acceleration[stretch, columns] = each.second(block, log.dt)
+            position[stretch, columns] = scheme_of_group.smooth(block, log.dt)
+            velocity[stretch, columns] = scheme_of_group.first(block, log.dt)
+            acceleration[stretch, columns] = scheme_of_group.second(block, log.dt)
             known = [column for column in columns if np.isfinite(log.effort[stretch, column]).all()]
-            effort[stretch, known] = each.smooth(log.effort[stretch, known], log.dt)
+            effort[stretch, known] = scheme_of_group.smooth(log.effort[stretch, known], log.dt)
     if not valid.any():
-        need = max(each.before + each.after for each in groups) + 1
+        need = max(group.before + group.after for group in groups) + 1
         raise BadData(
             "joint log",
             f"no stretch without a lost sample has {need} samples, which the derivatives need",

@@ -147,9 +147,9 @@ def estimate_friction(
         mobility = state.mobility
         expected = state.acceleration(motion.effort[index, columns])[robot.torque_dofs]
         lacking = motion.acceleration[index, columns] - expected
-        found = rank_of(mobility, robot.joints, feet)
-        ranks.setdefault(feet, []).append(found)
-        if found.rank == count:
+        rank_here = rank_of(mobility, robot.joints, feet)
+        ranks.setdefault(feet, []).append(rank_here)
+        if rank_here.rank == count:
             inverse = np.linalg.inv(mobility)
             torque[index] = np.linalg.solve(mobility, lacking)
             inertia[index] = inverse
@@ -164,7 +164,7 @@ def estimate_friction(
         residual=residual,
         inertia=inertia,
         contacts=tuple(sets),
-        ranks=tuple(_worst(feet, each) for feet, each in ranks.items()),
+        ranks=tuple(_worst(feet, rank) for feet, rank in ranks.items()),
     )
 
 
@@ -206,8 +206,8 @@ def regularised(mobility: Array, lacking: Array, weight: float = _REGULARISATION
 def _worst(contacts: tuple[str, ...], ranks: list[Rank]) -> Rank:
     return Rank(
         contacts=contacts,
-        rank=min(each.rank for each in ranks),
+        rank=min(rank.rank for rank in ranks),
         joints=ranks[0].joints,
-        unidentifiable=tuple(dict.fromkeys(name for each in ranks for name in each.unidentifiable)),
+        unidentifiable=tuple(dict.fromkeys(name for rank in ranks for name in rank.unidentifiable)),
         samples=len(ranks),
     )

@@ -122,16 +122,18 @@ def _choose(
     """
     if not len(samples):
         raise BadData("filter choice", "no samples to choose by", advice="record longer")
-    longest = max(log.stretches, key=lambda each: each.stop - each.start)
-    usable = [each for each in candidates if 2 * each.before + 1 < longest.stop - longest.start]
+    longest = max(log.stretches, key=lambda stretch: stretch.stop - stretch.start)
+    usable = [
+        candidate for candidate in candidates if 2 * candidate.before + 1 < longest.stop - longest.start
+    ]
     if not usable or longest.stop - longest.start < _LEAST_SAMPLES:
         raise BadData(
             "filter choice", f"{len(log)} samples are too few for any filter", advice="record longer"
         )
     noise = np.array([noise_level(log.position[longest, column]) for column in range(len(log.names))])
     load_noise = np.array([noise_level(log.effort[longest, column]) for column in loads or []])
-    motions = [differentiate(log, each) for each in usable]
-    weights = [(each.kernel(2, log.dt), each.kernel(0, log.dt)) for each in usable]
+    motions = [differentiate(log, scheme) for scheme in usable]
+    weights = [(scheme.kernel(2, log.dt), scheme.kernel(0, log.dt)) for scheme in usable]
     certain = np.zeros(len(targets))
     squares = []
     for index in range(len(usable)):
@@ -141,7 +143,7 @@ def _choose(
         moved = np.einsum("nij,nj->ni", gain, change)
         if loads is not None:
             moved -= (motions[index].effort[samples] - motions[finer].effort[samples])[:, loads]
-        apart = [_difference(*pair) for pair in zip(weights[index], weights[finer], strict=True)]
+        differences = [_difference(*pair) for pair in zip(weights[index], weights[finer], strict=True)]
         row = np.full(len(targets), np.inf)
         for target, name in enumerate(targets):
             mask = valid & (wanted[name][samples] if name in wanted else True)
@@ -152,9 +154,13 @@ def _choose(
                 *load_noise[target : target + 1] ** 2,
             )
             passed = sum(
-                square * float(each @ each) for square, each in zip(sources, weights[index], strict=False)
+                square * float(weight @ weight)
+                for square, weight in zip(sources, weights[index], strict=False)
             )
-            noisy = sum(square * float(each @ each) for square, each in zip(sources, apart, strict=False))
+            noisy = sum(
+                square * float(difference @ difference)
+                for square, difference in zip(sources, differences, strict=False)
+            )
             changed = float(np.mean(moved[mask, target] ** 2))
             distorted = max(changed - noisy, certain[target])
             certain[target] = max(certain[target], changed - _NOISE_FACTOR * noisy)

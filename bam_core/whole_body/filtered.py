@@ -95,17 +95,17 @@ def estimate_filtered(
     motion = differentiate(log, {name: choice.scheme for name, choice in own.items()})
     wanted = wanted.copy()
     contradictions = check_contacts(robot, motion)
-    for each in contradictions:
-        wanted[each.phase.start : each.phase.stop] = False
+    for contradiction in contradictions:
+        wanted[contradiction.phase.start : contradiction.phase.stop] = False
     if contradictions and not wanted.any():
         raise BadData(
             "joint log",
             "; ".join(("contacts contradict it throughout, no sample is left", *remarks)),
             advice=str(contradictions[0]),
         )
-    remarks += [f"{each}; left out" for each in contradictions]
+    remarks += [f"{contradiction}; left out" for contradiction in contradictions]
     estimate = estimate_friction(robot, motion, wanted)
-    unidentifiable = [each for each in estimate.ranks if each.unidentifiable]
+    unidentifiable = [rank for rank in estimate.ranks if rank.unidentifiable]
     if len(unidentifiable) == len(estimate.ranks):
         raise BadData(
             "joint log",
@@ -113,7 +113,7 @@ def estimate_filtered(
             expected="motion on one foot, which filters need",
             advice="record some, or take what estimate_friction regularises",
         )
-    remarks += [f"{each}; left out" for each in unidentifiable]
+    remarks += [f"{rank}; left out" for rank in unidentifiable]
     choices = choose_for_friction(log, estimate, candidates, by_joint)
     torque = np.full_like(estimate.torque, np.nan)
     columns = robot.torque_columns
@@ -123,8 +123,8 @@ def estimate_filtered(
         change = other.acceleration[:, columns] - motion.acceleration[:, columns]
         pushed = np.einsum("nij,nj->ni", estimate.inertia[:, rows], change)
         loaded = other.effort[:, columns] - motion.effort[:, columns]
-        found = estimate.torque[:, rows] + pushed - loaded[:, rows]
-        torque[:, rows] = np.where(other.valid[:, None], found, np.nan)
+        friction = estimate.torque[:, rows] + pushed - loaded[:, rows]
+        torque[:, rows] = np.where(other.valid[:, None], friction, np.nan)
     return FilteredEstimate(
         estimate=replace(estimate, torque=torque), choices=choices, remarks=tuple(remarks)
     )

@@ -23,7 +23,7 @@ _HIGH = np.array([np.inf, np.inf, 20.0, 3.0, np.inf, 1000.0])
 _STARTS = ((0.1, 20.0), (0.1, 100.0), (0.4, 20.0), (0.4, 100.0))  # v_s rad/s, a s/rad
 _FOR_STARTS = 500  # samples, to find out which start is the best
 _LEAST_SAMPLES = 20
-_VAGUE = 0.5  # relative standard error from which a parameter counts as not determined
+_MAX_RELATIVE_ERROR = 0.5  # relative standard error from which a parameter counts as not determined
 _SMALL = 1e-3  # of the torques' spread: parameters below are as good as zero, and need no relative accuracy
 
 
@@ -87,7 +87,7 @@ def fit_friction(
         )
     thin = slice(None, None, max(1, len(velocity) // _FOR_STARTS))
     rough = [_solve(velocity[thin], drag[thin], _begin(velocity, drag, *start)) for start in _STARTS]
-    best = _solve(velocity, drag, min(rough, key=lambda each: float(each.cost)).x)
+    best = _solve(velocity, drag, min(rough, key=lambda result: float(result.cost)).x)
     friction = JointFriction.from_values(best.x)
     errors = _standard_errors(best, len(velocity))
     size = np.maximum(np.abs(best.x), _SMALL * np.ptp(drag) * np.array([1, 1, 0, 0, 1, 0]))
@@ -99,7 +99,7 @@ def fit_friction(
         unidentifiable=tuple(
             name
             for name, error, scale in zip(JOINT_FRICTION_PARAMETERS, errors, size, strict=True)
-            if not error < _VAGUE * scale
+            if not error < _MAX_RELATIVE_ERROR * scale
         ),
     )
 
@@ -124,11 +124,11 @@ def _solve(velocity: Array, drag: Array, start: Array) -> OptimizeResult:
     )
 
 
-def _standard_errors(found: OptimizeResult, samples: int) -> Array:
-    scale = np.linalg.norm(found.jac, axis=0)
+def _standard_errors(result: OptimizeResult, samples: int) -> Array:
+    scale = np.linalg.norm(result.jac, axis=0)
     dead = scale == 0.0
     scale = np.where(dead, 1.0, scale)
-    variance = float(found.fun @ found.fun) / max(samples - len(found.x), 1)
-    covariance = np.linalg.pinv((found.jac / scale).T @ (found.jac / scale), rcond=1e-14, hermitian=True)
+    variance = float(result.fun @ result.fun) / max(samples - len(result.x), 1)
+    covariance = np.linalg.pinv((result.jac / scale).T @ (result.jac / scale), rcond=1e-14, hermitian=True)
     errors = np.sqrt(variance * np.diag(covariance)) / scale
     return np.asarray(np.where(dead, np.inf, errors))

@@ -64,14 +64,14 @@ class ObservedFriction:
 
 
 class FrictionObserver:
-    """Estimates friction a little behind the robot; contacts count by their times, not by when they are said.
+    """Estimates friction a little behind the robot; contacts count by their times, not by when they arrive.
 
     Args:
         robot: whose model is believed.
         period: of the samples, s.
         window: of the Savitzky-Golay filter, samples, odd.
         after, before: s left out after a change of contacts, and before one.
-        patience: s that a contact state may be said later than the sample of the same time.
+        contact_delay: s that a contact state may arrive after the sample of the same time.
 
     Raises:
         BamError: the period is not positive, or the window is impossible.
@@ -89,7 +89,7 @@ class FrictionObserver:
         window: int = 33,
         after: float = 0.0,
         before: float = 0.0,
-        patience: float = 0.0,
+        contact_delay: float = 0.0,
     ) -> None:
         if not period > 0.0:
             raise OutOfRange("friction observer period", period, "more than 0", told=f"{period!r} s")
@@ -99,7 +99,9 @@ class FrictionObserver:
         self.lost = 0
         self.restarts = 0
         self._half = window // 2
-        waits = max(self._half, math.ceil((before + patience) / period)) if robot.contacts else self._half
+        waits = (
+            max(self._half, math.ceil((before + contact_delay) / period)) if robot.contacts else self._half
+        )
         self.delay = waits * period
         self._dynamics = ConstrainedDynamics(robot)
         self._weights = [self.scheme.kernel(order, period) for order in range(3)]
@@ -192,7 +194,7 @@ class FrictionObserver:
         self._contacts.forget(time - self._after)
         if standing is None or inside[0].run != inside[-1].run:
             return None
-        positions = np.array([each.position for each in inside])
+        positions = np.array([pushed.position for pushed in inside])
         centre = positions[half]
         position = centre + self._weights[0] @ (positions - centre)
         velocity, acceleration = (weights @ (positions - centre) for weights in self._weights[1:])
@@ -200,7 +202,7 @@ class FrictionObserver:
             position=position,
             velocity=velocity,
             acceleration=acceleration[robot.torque_columns],
-            effort=self._weights[0] @ np.array([each.effort for each in inside]),
+            effort=self._weights[0] @ np.array([pushed.effort for pushed in inside]),
         )
         if robot.floating and not standing:
             return self._in_the_air(time, velocity)

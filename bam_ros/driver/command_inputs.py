@@ -42,8 +42,8 @@ class CommandInputs:
     """Passes commands on, joint by joint, where no input of higher priority has named the joint.
 
     An input that names a joint, to switch its torque on or off, closes it to the inputs below. The joint is
-    open to them again once for `timeout` neither have named it, or that input has let go of it: a client that
-    kept commanding meanwhile is not obeyed before it has paused, so that torque that was commanded off stays
+    open to them again once for `timeout` neither have named it, or that input has released it: commands of a
+    client that kept on meanwhile are ignored until it has paused, so that torque that was commanded off stays
     off, and a joint does not go back to where a stream wanted it before a trajectory.
 
     Args:
@@ -98,5 +98,5 @@ class CommandInputs:
     def _refused(self, source: CommandInput, joints: Iterable[int], now: float) -> frozenset[int]:
         times = (self._not_obeyed[source], *(self._named[above] for above in _ABOVE[source]))
         return frozenset(
-            index for index in joints if any(now - each[index] <= self._timeout for each in times)
+            index for index in joints if any(now - time[index] <= self._timeout for time in times)
         )

@@ -91,10 +91,10 @@ class BusFound:
     """A lost bus is open again.
 
     Attributes:
-        found: what is on it, in one line.
+        summary: what is on it, in one line.
     """
 
-    found: str
+    summary: str
 
 
 @dataclass(frozen=True)

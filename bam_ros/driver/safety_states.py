@@ -166,10 +166,10 @@ def transition(safety: Safety, event: Event) -> Step:
             return _bus_lost(safety, Mode.BUS_LOST, reason)
         case PortVanished(reason) if mode in BUS_OPEN:
             return _bus_lost(safety, Mode.PORT_GONE, reason)
-        case BusFound(found) if mode in BUS_AWAY:
+        case BusFound(summary) if mode in BUS_AWAY:
             assert safety.fault is not None
             back = Fault(safety.fault.reason, bus_is_back=True)
-            return Safety(mode=_MODE_ONCE_OPEN[mode], fault=back), (Report(False, f"bus is back: {found}"),)
+            return Safety(mode=_MODE_ONCE_OPEN[mode], fault=back), (Report(False, f"bus is back: {summary}"),)
         case BusNotFound(reason) if mode in BUS_AWAY:
             return replace(safety, not_found=reason), ()
         case OtherServosFound(reason) if mode in BUS_AWAY:

@@ -188,7 +188,7 @@ class ServoBus(ABC):
     def unreleased(self) -> tuple[str, ...]:
         """Joints that have not confirmed that their torque is off.
 
-        None of a bus whose servos let go by themselves where nobody commands them.
+        None of a bus whose servos switch torque off by themselves where nobody commands them.
         """
         return ()
 

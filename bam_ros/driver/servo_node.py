@@ -200,7 +200,7 @@ class ServoNode(LifecycleNode):
         try:
             bus = self.create_bus()
             self._limits = parse_limits(self.get_parameter("limits").value, bus.names)
-            found = bus.open()
+            summary = bus.open()
             joint_limits(bus, self._limits)
         except BamError as error:
             if bus is not None:
@@ -217,7 +217,7 @@ class ServoNode(LifecycleNode):
         self._bus, self._joints = bus, bus.names
         self._messages = StateMessages(bus.names, str(self.get_parameter("frame_id").value))
         self._publish_configuration(bus)
-        self.get_logger().info(found)
+        self.get_logger().info(summary)
         if self._by_position and self._trajectory_action is None:
             self.get_logger().info(OFF)
         for line in (*limit_warnings(bus, self._limits), *bus.warnings):
@@ -349,12 +349,12 @@ class ServoNode(LifecycleNode):
     def _take_joint_commands(self, message: JointState) -> None:
         """Take the newest of each set of joints, of a message and all that queued up behind it."""
         newest: dict[tuple[str, ...], JointState] = {}
-        for each in (message, *waiting_messages(self._joint_commands)):
-            joints = tuple(each.name)
+        for states in (message, *waiting_messages(self._joint_commands)):
+            joints = tuple(states.name)
             newest.pop(joints, None)  # last in the order: the newest entry of a joint counts
-            newest[joints] = each
-        for each in newest.values():
-            self._on_joint_command(each)
+            newest[joints] = states
+        for states in newest.values():
+            self._on_joint_command(states)
 
     def _on_joint_command(self, message: JointState) -> None:
         if self._joint_command is None or self._bus is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Goals of `control_msgs/FollowJointTrajectory` without ROS, and what becomes of them."""
+"""Goals of `control_msgs/FollowJointTrajectory` without ROS, and their outcomes."""
 
 from __future__ import annotations
 

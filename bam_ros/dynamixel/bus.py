@@ -36,7 +36,7 @@ from bam_ros.dynamixel.servo import (
 _CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
 _REQUEST_BITS = 140  # on the wire, of a request for state: 14 bytes with start and stop bit
 _RELEASE_ATTEMPTS = 3  # of the whole round; each write has its own
-_GUARDIAN_PATIENCE = 1.6  # times the watchdog: servos that have one of their own act first
+_GUARDIAN_DELAY = 1.6  # times the watchdog: servos that have one of their own act first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +136,7 @@ class DynamixelBus(ServoBus):
         self._say = say
         self._port: SerialPort | None = None
         self._link: Link | None = None
-        self._found: FoundServos | None = None
+        self._known: FoundServos | None = None
         self._guardian: Guardian | None = None
         self._servos: list[DynamixelServo] = []
         self._ids: tuple[int, ...] = ()
@@ -193,8 +193,8 @@ class DynamixelBus(ServoBus):
         port.openPort()
         self._port = port
         try:
-            known = self._found
-            found = find_servos(
+            known = self._known
+            servos = find_servos(
                 port,
                 settings.ids,
                 baud_rate=known.baud_rate if known else settings.baud_rate,
@@ -205,14 +205,14 @@ class DynamixelBus(ServoBus):
                 say=self._say,
             )
             if known is not None:
-                self._require_same_servos(known, found)
-            self._link = Link(port, found.protocol)
-            self._guardian = self._post_guardian(port, found)
+                self._require_same_servos(known, servos)
+            self._link = Link(port, servos.protocol)
+            self._guardian = self._post_guardian(port, servos)
             self._servos = [
                 DynamixelServo(
                     name,
                     servo,
-                    found.tables[servo],
+                    servos.tables[servo],
                     self._link,
                     pwm=settings.pwm,
                     watchdog=settings.silence,
@@ -227,20 +227,20 @@ class DynamixelBus(ServoBus):
         except BaseException:
             self.close()
             raise
-        self._found = found
+        self._known = servos
         self._identities = tuple(ServoIdentity(servo=servo.table.name, id=servo.id) for servo in self._servos)
         self._limits = tuple(servo.limits for servo in self._servos)
         self._law_settings = tuple(servo.law for servo in self._servos)
-        self._request_time = _REQUEST_BITS * 1_000_000_000 // found.baud_rate
+        self._request_time = _REQUEST_BITS * 1_000_000_000 // servos.baud_rate
         self._ids = tuple(settings.ids)
-        return f"port {port.port_name}: {found}"
+        return f"port {port.port_name}: {servos}"
 
     def exchange(self, goal: ServoGoal) -> ServoSample:
         """Write what changed, then read one block of every servo.
 
         Raises:
             BusTimeout, BusCorrupt: the sample is lost.
-            BamError: the port is gone, or a servo refuses or let go of its torque.
+            BamError: the port is gone, or a servo refuses or has switched its torque off.
         """
         if self._link is None:
             raise Unavailable("port", "not open", advice="open it first")
@@ -342,10 +342,10 @@ class DynamixelBus(ServoBus):
         raise UnknownName("joint", name, self.names)
 
     def _apply(self, goal: ServoGoal) -> list[DynamixelServo]:
-        """Write what differs from what the servos hold; returns those told to let go.
+        """Write what differs from what the servos hold; returns those whose torque is switched off.
 
-        They are told without an answer, right before the state is read, so that the sample tells when they
-        let go. The caller makes sure of it afterwards.
+        That is written without an answer, right before the state is read, so that the sample shows when
+        torque went off. The caller verifies it afterwards.
         """
         assert self._link is not None
         moved: dict[int, int] = {}
@@ -372,7 +372,7 @@ class DynamixelBus(ServoBus):
         return released
 
     def _check(self, now: float) -> None:
-        """Look at one servo every now and then: did it let go by itself?"""
+        """Check one servo every now and then: did it switch its torque off by itself?"""
         if now < self._next_check:
             return
         self._next_check = now + _CHECK_PERIOD / len(self._servos)
@@ -427,8 +427,8 @@ class DynamixelBus(ServoBus):
                 advice="give it a processor, or raise the parameter watchdog",
             )
 
-    def _require_same_servos(self, known: FoundServos, found: FoundServos) -> None:
-        settings, before, now = self._settings, known.tables, found.tables
+    def _require_same_servos(self, known: FoundServos, present: FoundServos) -> None:
+        settings, before, now = self._settings, known.tables, present.tables
         changed = [
             f"{name}: {now[servo].title}, before {before[servo].title}"
             for name, servo in zip(settings.joints, settings.ids, strict=True)
@@ -441,16 +441,16 @@ class DynamixelBus(ServoBus):
                 advice="put the former ones back, or clean the node up and configure it anew",
             )
 
-    def _post_guardian(self, port: SerialPort, found: FoundServos) -> Guardian:
-        tables = list(found.tables.values())
+    def _post_guardian(self, port: SerialPort, servos: FoundServos) -> Guardian:
+        tables = list(servos.tables.values())
         packet = sync_write_packet(
-            found.protocol, tables[0]["torque_enable"], dict.fromkeys(self._settings.ids, 0)
+            servos.protocol, tables[0]["torque_enable"], dict.fromkeys(self._settings.ids, 0)
         )
         try:
             return Guardian(
                 port.fd,
                 [packet],
-                self._settings.guardian_silence or _GUARDIAN_PATIENCE * self._settings.silence,
+                self._settings.guardian_silence or _GUARDIAN_DELAY * self._settings.silence,
             )
         except OSError as error:
             raise Unavailable(

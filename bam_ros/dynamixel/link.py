@@ -44,8 +44,8 @@ class Link:
 
     def broadcast_ping(self) -> tuple[int, ...]:
         """Return the ids of all servos that answer; Protocol 2.0 only, takes about a second."""
-        found, _ = self._handler.broadcastPing(self.port)
-        return tuple(sorted(found or ()))
+        answers, _ = self._handler.broadcastPing(self.port)
+        return tuple(sorted(answers or ()))
 
     def read(self, servo: int, register: Register) -> int:
         """Return a register's count, with retries.

@@ -21,7 +21,7 @@ from bam_ros.dynamixel.latency import shorten_latency
 from bam_ros.dynamixel.port_errors import BUSY, explain_port_error
 
 _CHUNK = 4096
-_LOCK_PATIENCE = 1.0  # s; the guardian of a driver that was killed holds the lock until torque is off
+_LOCK_TIMEOUT = 1.0  # s; the guardian of a driver that was killed holds the lock until torque is off
 
 
 class SerialPort(PortHandler):
@@ -63,7 +63,7 @@ class SerialPort(PortHandler):
         Raises:
             BamError: it does not exist, is not permitted, busy, or no serial port.
         """
-        deadline = time.monotonic() + _LOCK_PATIENCE
+        deadline = time.monotonic() + _LOCK_TIMEOUT
         while True:
             try:
                 self.ser = serial.Serial(self.port_name, 57600, timeout=0, exclusive=True)

@@ -29,9 +29,9 @@ def only_port() -> str:
     ports = serial_ports()
     if len(ports) == 1:
         return ports[0]
-    found = f"{len(ports)} serial ports found ({', '.join(ports)})" if ports else "no serial port found"
+    problem = f"{len(ports)} serial ports found ({', '.join(ports)})" if ports else "no serial port found"
     raise Unavailable(
-        "port", found, expected="exactly one when none is named", advice="set the parameter port"
+        "port", problem, expected="exactly one when none is named", advice="set the parameter port"
     )
 
 

@@ -51,7 +51,7 @@ LEAST_WATCHDOG, LARGEST_WATCHDOG = 0.04, 2.54
 _WATCHDOG_TRIPPED = -1
 _POSITION_MODE, _PWM_MODE = 3, 16
 _GAINS = ("position_p_gain", "position_i_gain", "position_d_gain")
-_REBOOT_PATIENCE = 3.0  # s
+_REBOOT_TIMEOUT = 3.0  # s
 
 
 class Measured(NamedTuple):
@@ -303,7 +303,7 @@ class DynamixelServo:
         """Make sure that the servo still holds what it was told.
 
         Raises:
-            BamError: it let go by itself, or does not answer.
+            BamError: it switched its torque off by itself, or does not answer.
         """
         if not self.torque:
             return
@@ -344,12 +344,12 @@ class DynamixelServo:
         self.release()
         if self.table.protocol == 2:
             self._link.reboot(self.id)
-            deadline = time.monotonic() + _REBOOT_PATIENCE
+            deadline = time.monotonic() + _REBOOT_TIMEOUT
             while not self._link.ping(self.id):
                 if time.monotonic() > deadline:
                     raise Unavailable(
                         self.name,
-                        f"not back {_REBOOT_PATIENCE:g} s after a reboot",
+                        f"not back {_REBOOT_TIMEOUT:g} s after a reboot",
                         advice="cycle its power",
                     )
         else:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from bam_core.errors import BamError, Unavailable
 
-_PATIENCE = 60.0  # s; a first start compiles the bench
+_START_TIMEOUT = 60.0  # s; a first start compiles the bench
 _ANSWER_TIME = 10.0
 
 P = TypeVar("P", bound="ControlledProcess")
@@ -45,7 +45,7 @@ class ControlledProcess:
         self._process = subprocess.Popen(
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + _START_TIMEOUT
         while True:
             line = self._line(end)
             if line.startswith("ready"):
@@ -72,15 +72,15 @@ class ControlledProcess:
         answer = self._line(time.monotonic() + _ANSWER_TIME)
         if not answer:
             raise Unavailable("emulator", "does not answer", advice="look whether it is still running")
-        found = json.loads(answer)
-        if isinstance(found, dict) and "error" in found:
-            raise BamError(found["error"])
-        return found
+        result = json.loads(answer)
+        if isinstance(result, dict) and "error" in result:
+            raise BamError(result["error"])
+        return result
 
     def look(self) -> dict[str, Any]:
         """Return what the emulated servos really do."""
-        found: dict[str, Any] = self.tell("look")
-        return found
+        result: dict[str, Any] = self.tell("look")
+        return result
 
     def faults(self, *words: str) -> None:
         """Break what the words say, and repair the rest; no words repair everything."""

@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 
-CLIENT_PATIENCE = 4.0
+CLIENT_TIMEOUT = 4.0
 """How long a node that emulates servos goes on answering, after a signal, while a client uses them, s.
 
 Ctrl-C reaches driver and emulated servos at once, and the driver has to turn torque off. `ros2 launch` sends

@@ -177,7 +177,7 @@ class Axis:
 
     def complaint(self, cycles_to_enable: int) -> str:
         """Return what is wrong though the drive is not in fault, empty where all is well."""
-        if self._guard.behind > self._guard.patience:
+        if self._guard.behind > self._guard.max_behind:
             return self._guard.complaint(abs(self._goal - self._position))
         if self.state.is_fault or not self._enabling:
             return ""

@@ -30,7 +30,7 @@ from bam_ros.erob.settings import ErobSettings, require_gain
 _FRESH_TIME, _FRESH_CYCLES = 0.02, 4  # s, or cycles, without an answered one: then a read counts as lost
 _TOLERABLE_LOSS = 2.0  # cycles per second: one between two reports of the master
 _RELEASE_TIME = 0.3  # s
-_REQUEST_TIME = 4.0  # s; three attempts of the master, and its own patience
+_REQUEST_TIME = 4.0  # s; three attempts of the master, and its own timeout
 
 
 class ErobBus(ServoBus):

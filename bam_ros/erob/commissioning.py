@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a cable to drives in OP: who is there, process data, clocks, states, each with its own way to fail."""
+"""From a cable to drives in OP: scan, process data, clocks, states, each with its own way to fail."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class Commissioning:
                 advice="check power, and that the cable is in the slave's input",
             )
         slaves = segment.soem.slaves
-        found = ", ".join(f"{number}: {slave.name}" for number, slave in enumerate(slaves, 1))
+        names = ", ".join(f"{number}: {slave.name}" for number, slave in enumerate(slaves, 1))
         for position, joint in zip(segment.positions, segment.joints, strict=True):
             if position > count:
                 raise Missing(
                     f"slave at position {position} (joint {joint!r})",
-                    f"{expected}; found {_count(count)}, {found}",
+                    f"{expected}; found {_count(count)}, {names}",
                     advice=f"check the cable behind position {count} and power",
                 )
             slave = slaves[position - 1]
@@ -73,7 +73,7 @@ class Commissioning:
                     f"slave at position {position} (joint {joint!r})",
                     f"is {slave.name!r}, vendor 0x{slave.man:08X}, product 0x{slave.id:08X}",
                     expected=f"an eRob, vendor 0x{VENDOR_ID:08X}, product 0x{PRODUCT_CODE:08X}; found"
-                    f" {found}",
+                    f" {names}",
                     advice="correct positions or the wiring",
                 )
         segment.slaves = [slaves[position - 1] for position in segment.positions]
@@ -132,12 +132,12 @@ class Commissioning:
                 advice="switch the drives off and on",
             ) from None
         for index, slave in enumerate(segment.slaves):
-            found = (len(slave.output), len(slave.input))
+            mapped = (len(slave.output), len(slave.input))
             wanted = (segment.layout.receive.size, segment.layout.transmit.size)
-            if found != wanted:
+            if mapped != wanted:
                 raise Conflict(
                     segment.who(index),
-                    f"exchanges {found[0]} bytes out and {found[1]} in",
+                    f"exchanges {mapped[0]} bytes out and {mapped[1]} in",
                     expected=f"{wanted[0]} and {wanted[1]}, layout {segment.layout.name}",
                     advice="does its firmware allow this mapping?",
                 )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the master refuses: goals out of range, goals that jump, a joint that does not follow its goals.
 
-The node shapes and checks goals itself. This is the same once more in the process that drives, so that a node
+The node shapes and checks goals itself. The process that drives checks them again, so that a node
 whose loop fails cannot turn a joint further or faster than its user allowed.
 """
 
@@ -46,12 +46,12 @@ class GoalGuard:
 
     Attributes:
         behind: for how many cycles the following error has been too large.
-        patience: for how many cycles in a row it may be.
+        max_behind: for how many cycles in a row it may be.
     """
 
     def __init__(self, name: str, limits: GoalLimits, period: float) -> None:
         self._name, self._limits = name, limits
-        self.patience = round(_FOLLOWING_TIME / period)
+        self.max_behind = round(_FOLLOWING_TIME / period)
         self.behind = 0
         self._error = limits.following_error or math.inf  # rad
         self._goal = math.nan  # rad; NaN: torque is not wanted

@@ -166,15 +166,15 @@ def require_no_other_master(name: str, own: int) -> None:
 
 def packet_sockets() -> set[int]:
     """Return the file descriptors of this process' raw sockets."""
-    found = set()
+    sockets = set()
     for entry in list(Path("/proc/self/fd").iterdir()):
         with contextlib.suppress(OSError):
             if not str(entry.readlink()).startswith("socket:"):
                 continue
             with socket.socket(fileno=os.dup(int(entry.name))) as twin:
                 if twin.family == socket.AF_PACKET:
-                    found.add(int(entry.name))
-    return found
+                    sockets.add(int(entry.name))
+    return sockets
 
 
 def _holder(address: str) -> str:

@@ -94,7 +94,7 @@ class MasterProcess:
         Args:
             timeout: s.
             number: least number of the goals.
-            tripped: also where the master has given up; it goes on asking the drives to let go.
+            tripped: also where the master has given up; it goes on asking the drives for torque off.
 
         Raises:
             BamError: the master gave the segment up, or is gone.

@@ -178,11 +178,11 @@ class ErobSettings:
         for joint, servo, position, (current, torque) in zip(
             self.joints, self.models(), self.positions, ratings, strict=True
         ):
-            found, expected = torque / current, servo.motor.torque_constant
-            if found > expected * _TOLERANCE or found < expected / _TOLERANCE:
+            given, expected = torque / current, servo.motor.torque_constant
+            if given > expected * _TOLERANCE or given < expected / _TOLERANCE:
                 lines.append(
                     f"slave at position {position} (joint {joint!r}): rated {torque:.3g} N·m at {current:.3g}"
-                    f" A, {found:.3g} N·m/A (expected about {expected:.3g}, as {servo.name} has); set the"
+                    f" A, {given:.3g} N·m/A (expected about {expected:.3g}, as {servo.name} has); set the"
                     " parameter servos to the drive that is there"
                 )
         return tuple(lines)

@@ -115,7 +115,7 @@ class FeedForwardBus(ServoBus):
 
     def open(self) -> str:
         """Open the bus and load what is known of its servos; raises BamError."""
-        found = self._bus.open()
+        opened = self._bus.open()
         try:
             settings = self._settings.for_bus(self._bus)
             follower = Follower(replace(settings, gains=self._gains))
@@ -124,7 +124,7 @@ class FeedForwardBus(ServoBus):
             self._bus.close()
             raise
         self._follower, self._sample = follower, None
-        return f"{found}; fed forward in PWM mode"
+        return f"{opened}; fed forward in PWM mode"
 
     def exchange(self, goal: ServoGoal) -> ServoSample:
         """Command the duties that follow from the last sample, then read; errors as of the bus.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user says of feed-forward, and what becomes of it once the servos on the bus are known."""
+"""Settings of feed-forward as a user gives them, and completed once the servos on the bus are known."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class FeedForwardSettings:
             BamError: a servo is not known, not the one on the bus, or not commanded by voltage, or limits
                 leave no room.
         """
-        found = zip(bus.names, self.servos, bus.identities, strict=True)
-        servos = [_servo(joint, given, identity.servo) for joint, given, identity in found]
+        joints = zip(bus.names, self.servos, bus.identities, strict=True)
+        servos = [_servo(joint, given, identity.servo) for joint, given, identity in joints]
         firmware = FIRMWARES[PID_FIRMWARE]
         assert isinstance(firmware, VoltageFirmware)
         return FollowerSettings(
@@ -112,7 +112,7 @@ class FeedForwardSettings:
         return InverseDynamics(compile_robot(load_robot(self.model)), joints).torque
 
 
-def _servo(joint: str, given: str, found: str) -> ServoModel:
+def _servo(joint: str, given: str, reported: str) -> ServoModel:
     """Return the servo of a joint; raises BamError.
 
     Args:
@@ -120,7 +120,7 @@ def _servo(joint: str, given: str, found: str) -> ServoModel:
         given: what the user says, a name or a file; empty: what was found.
         found: what the bus says, a name; empty: it cannot tell.
     """
-    name = given or found
+    name = given or reported
     if not name:
         raise Missing(
             f"servo of joint {joint!r}",
@@ -135,28 +135,28 @@ def _servo(joint: str, given: str, found: str) -> ServoModel:
             expected="a servo that is commanded by voltage",
             advice="feed others forward",
         )
-    if found in servo_names() and _differ(servo, load_servo(found)):
+    if reported in servo_names() and _differ(servo, load_servo(reported)):
         file = f" of {given}" if given != servo.name else ""
         raise Conflict(
             f"joint {joint!r}",
-            f"the parameter servos says {servo.name}{file}, but the bus found {found}",
+            f"the parameter servos says {servo.name}{file}, but the bus found {reported}",
             expected="the same servo",
             advice=f"correct the parameter, or connect the {servo.name}",
         )
     return servo
 
 
-def _differ(servo: ServoModel, found: ServoModel) -> bool:
+def _differ(servo: ServoModel, reported: ServoModel) -> bool:
     """Return whether two servos cannot have the same motor and gearbox.
 
     Library titles name the hardware, with a remark on firmware or source in parentheses. A servo with a
     name of the user's own is compared by its family of firmware: mx, xl330.
     """
-    if servo.name == found.name:
+    if servo.name == reported.name:
         return False
     if servo.name in servo_names():
-        return _hardware(load_servo(servo.name)) != _hardware(found)
-    return servo.firmware.name.partition("-")[0] != found.firmware.name.partition("-")[0]
+        return _hardware(load_servo(servo.name)) != _hardware(reported)
+    return servo.firmware.name.partition("-")[0] != reported.firmware.name.partition("-")[0]
 
 
 def _hardware(servo: ServoModel) -> str:

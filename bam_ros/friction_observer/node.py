@@ -24,7 +24,7 @@ from bam_ros.node.process import run_node
 from bam_ros.node.running_node import NodeProgram
 
 _QUEUE = 1000  # joint states; a bag that is played may come in bursts
-_PATIENCE = 0.02  # s that a contact state may take longer than the joint state of the same time
+_CONTACT_DELAY = 0.02  # s that a contact state may take longer than the joint state of the same time
 _SELDOM = 5.0  # s between lines about samples that are lost
 
 
@@ -126,7 +126,7 @@ class FrictionObserverNode(Node):
             values["window"],
             after=AFTER_LIFT_OFF if legged else 0.0,
             before=BEFORE_TOUCH_DOWN if legged else 0.0,
-            patience=_PATIENCE if legged else 0.0,
+            contact_delay=_CONTACT_DELAY if legged else 0.0,
         )
         self._origin: int | None = None
         self._latest = 0.0
@@ -146,7 +146,7 @@ class FrictionObserverNode(Node):
         )
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """There is nothing to release."""
 
     def _on_contacts(self, message: ContactStates) -> None:
         stamp = Time.from_msg(message.header.stamp).nanoseconds

@@ -199,8 +199,8 @@ class IdentificationNode(Node):
                     f"not done: {', '.join(finished.not_done)}"
                 )
 
-            found = self._identify(request, report, lambda: cancelled() or self._stopping.is_set(), keep)
-            write_identification(found, output)
+            result = self._identify(request, report, lambda: cancelled() or self._stopping.is_set(), keep)
+            write_identification(result, output)
         except IdentificationCancelled as stop:
             answer.message = answer.message or str(stop)
             self.get_logger().warning(answer.message)
@@ -212,8 +212,8 @@ class IdentificationNode(Node):
             answer.message = f"identification: {type(error).__name__}: {error}; see the node's log"
         else:
             answer.success = True
-            _fill(answer, found, output)
-            answer.message = f"{found.chosen} chosen. {found.test_error}"
+            _fill(answer, result, output)
+            answer.message = f"{result.chosen} chosen. {result.test_error}"
             self.get_logger().info(f"{answer.message} {output}")
         finally:
             self._busy.release()
@@ -274,14 +274,14 @@ class IdentificationNode(Node):
         return confined(self._data_directory, path, field)
 
 
-def _fill(answer: Any, found: Identification, output: Path) -> None:
+def _fill(answer: Any, result: Identification, output: Path) -> None:
     """Fill in what was found and where it is; the answer has the same fields for action and service."""
-    answer.chosen = found.chosen
-    answer.models = list(found.fits)
-    answer.train_mae = [fit.train_mae for fit in found.fits.values()]
-    models = found.summary()["models"].values()
+    answer.chosen = result.chosen
+    answer.models = list(result.fits)
+    answer.train_mae = [fit.train_mae for fit in result.fits.values()]
+    models = result.summary()["models"].values()
     for name in ("selection_mae", "test_mae"):
-        setattr(answer, name, [math.nan if each[name] is None else each[name] for each in models])
+        setattr(answer, name, [math.nan if model[name] is None else model[name] for model in models])
     answer.output = str(output)
 
 

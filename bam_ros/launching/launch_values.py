@@ -89,9 +89,11 @@ class LaunchValues:
 
     def __init__(self, context: LaunchContext, arguments: Sequence[Argument]) -> None:
         self._context = context
-        texts = {each.name: str(context.launch_configurations[each.name]) for each in arguments}
-        self._given = {each.name for each in arguments if texts[each.name] != each.default_text}
-        self._values = {each.name: each.value(texts[each.name]) for each in arguments}
+        texts = {argument.name: str(context.launch_configurations[argument.name]) for argument in arguments}
+        self._given = {
+            argument.name for argument in arguments if texts[argument.name] != argument.default_text
+        }
+        self._values = {argument.name: argument.value(texts[argument.name]) for argument in arguments}
         if not _NAMESPACE.fullmatch(self["namespace"]):
             raise WrongValue(
                 "namespace", self["namespace"], "names of letters, digits and _, with / between them"

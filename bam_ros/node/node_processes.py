@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bam_core.errors import Unavailable
 
-_PATIENCE = 5.0  # s for a node to end by itself after each signal
+_STOP_TIMEOUT = 5.0  # s for a node to end by itself after each signal
 _STARTUP = 60.0  # s; the first start on a machine compiles
 _POLL = 0.05  # s
 
@@ -118,7 +118,7 @@ class NodeProcesses:
                     child.send_signal(number)
             for child in reversed(self._children.values()):
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    child.wait(_PATIENCE)
+                    child.wait(_STOP_TIMEOUT)
         self._children.clear()
 
     def _log(self, name: str) -> Path:

@@ -78,22 +78,22 @@ def run_nodes(programs: Sequence[NodeProgram], arguments: Sequence[str], *, name
                 return 0
             running.append(RunningNode(program, stop))
             _require_own_name(running)
-        for each in running:
+        for node in running:
             if stop():
                 return 0
-            each.start()
-        for each in running[1:]:
-            each.spin_in_thread()
+            node.start()
+        for node in running[1:]:
+            node.spin_in_thread()
         while not stop() and not launch_has_gone() and rclpy.utilities.ok():
             running[0].spin_once()
-            for each in running:
-                each.check()
-            if any(each.is_over for each in running):
+            for node in running:
+                node.check()
+            if any(node.is_over for node in running):
                 _linger(running[0])
                 break
-        return max((each.exit_status for each in running), default=0)
+        return max((node.exit_status for node in running), default=0)
     except ExternalShutdownException:
-        return max((each.exit_status for each in running), default=0)
+        return max((node.exit_status for node in running), default=0)
     except (BamError, ParameterException) as error:
         if stop():
             return 0
@@ -103,13 +103,13 @@ def run_nodes(programs: Sequence[NodeProgram], arguments: Sequence[str], *, name
         with ExitStack() as last:  # all that is below happens, whatever is raised on the way
             last.callback(_ignore_signals)
             last.callback(rclpy.utilities.try_shutdown)
-            for each in reversed(running):
-                last.callback(each.close)
+            for node in reversed(running):
+                last.callback(node.close)
 
 
 def _require_own_name(running: Sequence[RunningNode]) -> None:
     """Raise Conflict where the newest node has the name of another one, as after `-r __node:=NAME`."""
-    *names, newest = (each.node.get_fully_qualified_name() for each in running)
+    *names, newest = (node.node.get_fully_qualified_name() for node in running)
     if newest in names:
         raise Conflict(
             f"node {newest}",
@@ -126,7 +126,7 @@ def _linger(first: RunningNode) -> None:
 
 
 def _ignore_signals() -> None:
-    """All is let go of: one more signal while the interpreter ends shall not change the exit status."""
+    """All is released: one more signal while the interpreter ends shall not change the exit status."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
 

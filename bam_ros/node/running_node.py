@@ -30,7 +30,7 @@ class ManagedNode(Protocol):
         """Begin to work; raises BamError where that cannot be."""
 
     def close(self) -> None:
-        """Let go of everything. Idempotent, never raises."""
+        """Release everything. Idempotent, never raises."""
 
 
 @runtime_checkable

@@ -88,9 +88,9 @@ def _problem(directory: Path, run: PlannedRun, session: Session, topic: str) -> 
             return "was interrupted before its first state was on disk"
         start = runs[0].start.sec * 10**9 + runs[0].start.nanosec
         return f"was interrupted after {max(states[-1].log_time - start, 0) * 1e-9:.1f} s"
-    found = sum(file.count for file in files)
-    if promised is not None and found < promised:
-        return f"has a bag that is cut short ({found} of {promised} messages)"
+    count = sum(file.count for file in files)
+    if promised is not None and count < promised:
+        return f"has a bag that is cut short ({count} of {promised} messages)"
     if not runs:
         return f"has a bag without {_RUN}"
     if told[-1].topic != topic:
@@ -109,12 +109,12 @@ def _problem(directory: Path, run: PlannedRun, session: Session, topic: str) -> 
     return None
 
 
-def _difference(found: Any, run: PlannedRun, session: Session) -> str | None:
+def _difference(recorded: Any, run: PlannedRun, session: Session) -> str | None:
     """Name the first field in which a recorded run differs from a planned one."""
     texts = {"servo": session.servo.name, "joint": session.joint, "script": run.script.name}
     for field, text in texts.items():
-        if getattr(found, field) != text:
-            return f"{field} {getattr(found, field)!r}, not {text!r}"
+        if getattr(recorded, field) != text:
+            return f"{field} {getattr(recorded, field)!r}, not {text!r}"
     numbers = {
         "id": session.id,
         "mass": run.load.mass,
@@ -125,6 +125,6 @@ def _difference(found: Any, run: PlannedRun, session: Session) -> str | None:
         "duration": run.script.duration,
     }
     for field, number in numbers.items():
-        if abs(getattr(found, field) - number) > _SAME:
-            return f"{field} {getattr(found, field):g}, not {number:g}"
+        if abs(getattr(recorded, field) - number) > _SAME:
+            return f"{field} {getattr(recorded, field):g}, not {number:g}"
     return None

@@ -37,7 +37,7 @@ def wait_for_bench(
     driver: DriverClient,
     show: Callable[[str], None],
     tick: Tick,
-    patience: float | None = None,
+    timeout: float | None = None,
 ) -> None:
     """Return when one driver sends states of the session's servo, torque off, and no other node commands it.
 
@@ -47,12 +47,12 @@ def wait_for_bench(
         driver: to be asked what is wrong.
         show: told what is waited for, in words.
         tick: called about ten times a second; what it raises ends the wait.
-        patience: s until a driver that is not heard is not there; None: DISCOVERY.
+        timeout: s until a driver that is not heard is not there; None: DISCOVERY.
 
     Raises:
         BamError: not so in time, another servo is on the bench, or it cannot hold one of the gains.
     """
-    patience = DISCOVERY if patience is None else patience
+    timeout = DISCOVERY if timeout is None else timeout
     show("waiting for the driver")
     start = time.monotonic()
     while True:
@@ -69,8 +69,8 @@ def wait_for_bench(
                 require_gains(session, link.configuration)
                 require_modelled_law(session, link.configuration)
                 return
-        if not rivals and waited > patience:
-            raise what_is_missing(link, driver, tick, patience)
+        if not rivals and waited > timeout:
+            raise what_is_missing(link, driver, tick, timeout)
         tick()
         time.sleep(TICK_PERIOD / 5.0)
 
@@ -95,11 +95,11 @@ def require_same_clock(link: ServoLink[Any], states: ServoStates) -> None:
             expected="a /clock, because use_sim_time is true",
             advice="start a simulator with publish_clock:=true, or leave use_sim_time out",
         )
-    apart = (link.now() - Time.from_msg(states.header.stamp).nanoseconds) * 1e-9
-    if abs(apart) > _CLOCK_DIFFERENCE:
+    offset = (link.now() - Time.from_msg(states.header.stamp).nanoseconds) * 1e-9
+    if abs(offset) > _CLOCK_DIFFERENCE:
         raise Conflict(
             "clock",
-            f"driver and recorder differ by {apart:.1f} s",
+            f"driver and recorder differ by {offset:.1f} s",
             expected="the same time",
             advice="set use_sim_time alike for both, or synchronise the machines' clocks",
         )
@@ -110,7 +110,7 @@ def rivals_of(link: ServoLink[Any]) -> Conflict | None:
     for topic in (link.topics.states, link.topics.commands):
         senders = link.node.get_publishers_info_by_topic(topic)
         if len(senders) > 1:
-            names = [f"{each.node_namespace.rstrip('/')}/{each.node_name}" for each in senders]
+            names = [f"{sender.node_namespace.rstrip('/')}/{sender.node_name}" for sender in senders]
             own = f"{link.node.get_namespace().rstrip('/')}/{link.node.get_name()}"
             if own in names:  # once: another recorder may have a node of the same name
                 names.remove(own)
@@ -124,7 +124,7 @@ def rivals_of(link: ServoLink[Any]) -> Conflict | None:
     return None
 
 
-def what_is_missing(link: ServoLink[Any], driver: DriverClient, tick: Tick, patience: float) -> Unavailable:
+def what_is_missing(link: ServoLink[Any], driver: DriverClient, tick: Tick, timeout: float) -> Unavailable:
     """Return what keeps a driver from being used that was waited for so long, s."""
     name, topics, log = f"driver {driver.driver!r}", link.topics, "look at its log"
     if link.silence < SILENCE and not link.connected:
@@ -152,6 +152,6 @@ def what_is_missing(link: ServoLink[Any], driver: DriverClient, tick: Tick, pati
         )
     return Unavailable(
         name,
-        f"no states on {topics.states} for {patience:g} s",
+        f"no states on {topics.states} for {timeout:g} s",
         advice=f"start one, e.g. {node_command('bam_ros.dynamixel.node', ['port:=/dev/ttyUSB0'])}",
     )

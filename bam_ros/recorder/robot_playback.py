@@ -101,7 +101,7 @@ class RobotPlayback:
         self.stage = Stage.FREE
         self.may_start = True
         """False lets the robot rest at the motion's start."""
-        self.found: Array | None = None
+        self.initial_position: Array | None = None
         """(joints,) rad, where the robot was before torque went on."""
         self._since: float | None = None
         self._last: float | None = None
@@ -159,10 +159,10 @@ class RobotPlayback:
         """Go to the next stage where the present one is over."""
         elapsed = now - (self._since or 0.0)
         stage = self.stage
-        is_free = not any(each.torque_enabled for each in readings)
+        is_free = not any(reading.torque_enabled for reading in readings)
         if stage is Stage.FREE and elapsed >= FREE_TIME and is_free:
-            self.found = np.array([each.position for each in readings])
-            self._go(now, Stage.APPROACH, self.found, self._motion.goal_position[0])
+            self.initial_position = np.array([reading.position for reading in readings])
+            self._go(now, Stage.APPROACH, self.initial_position, self._motion.goal_position[0])
         elif stage is Stage.APPROACH and self._moved >= self._way_time:
             self._enter(now, Stage.REST)
         elif stage is Stage.REST and elapsed >= REST_TIME and self.may_start:
@@ -171,8 +171,8 @@ class RobotPlayback:
         elif stage is Stage.MOTION and self._moved >= self._motion.duration:
             self._enter(now, Stage.END)
         elif stage is Stage.END and elapsed >= REST_TIME:
-            assert self.found is not None
-            self._go(now, Stage.RETURN, self._goal, self.found)
+            assert self.initial_position is not None
+            self._go(now, Stage.RETURN, self._goal, self.initial_position)
         elif (stage is Stage.RETURN and self._moved >= self._way_time + REST_TIME) or (
             stage is Stage.HOLD and elapsed >= self._limits.hold
         ):
@@ -206,18 +206,18 @@ class RobotPlayback:
         return self._past[0][1]
 
     def _require_fresh(self, now: float, readings: list[JointReading]) -> None:
-        for joint, each in zip(self._motion.joints, readings, strict=True):
-            if now - each.time > self._limits.state_timeout and self.torque_wanted:
+        for joint, reading in zip(self._motion.joints, readings, strict=True):
+            if now - reading.time > self._limits.state_timeout and self.torque_wanted:
                 raise Unavailable(
                     f"joint '{joint}'",
-                    f"no state of it for {now - each.time:.2f} s",
+                    f"no state of it for {now - reading.time:.2f} s",
                     expected=f"one every {self._limits.state_timeout:g} s at least",
                     advice="look at its driver's log and /diagnostics, or raise --state-timeout",
                 )
-            if not math.isfinite(each.position):
+            if not math.isfinite(reading.position):
                 raise OutOfRange(
                     f"position of joint '{joint}'",
-                    each.position,
+                    reading.position,
                     "a number, rad",
                     advice="look at its driver's log",
                 )
@@ -225,7 +225,7 @@ class RobotPlayback:
     def _check(self, now: float, readings: list[JointReading]) -> None:
         if self.stage in _WATCHED:
             errors = np.array(
-                [abs(self._goal_at(each.time)[i] - each.position) for i, each in enumerate(readings)]
+                [abs(self._goal_at(reading.time)[i] - reading.position) for i, reading in enumerate(readings)]
             )
             worst = int(errors.argmax())
             if readings[worst].torque_enabled and errors[worst] > self._limits.error:
@@ -236,18 +236,18 @@ class RobotPlayback:
                     told=f"{errors[worst]:.2f} rad",
                     advice="free the robot, raise the gain, or design a motion with less speed or torque",
                 )
-        wrong = [each for each in readings if each.torque_enabled != self.torque_wanted]
+        wrong = [reading for reading in readings if reading.torque_enabled != self.torque_wanted]
         if self.stage is Stage.DONE or not wrong:
             self._torque_wrong_since = None
         elif self._torque_wrong_since is None:
             self._torque_wrong_since = now
         # By when it was measured: on a busy machine states of before the command may wait for their turn.
-        elif max(each.time for each in wrong) - self._torque_wrong_since > TORQUE_TIMEOUT:
+        elif max(reading.time for reading in wrong) - self._torque_wrong_since > TORQUE_TIMEOUT:
             wanted = "on" if self.torque_wanted else "off"
             names = ", ".join(
                 joint
-                for joint, each in zip(self._motion.joints, readings, strict=True)
-                if each.torque_enabled != self.torque_wanted
+                for joint, reading in zip(self._motion.joints, readings, strict=True)
+                if reading.torque_enabled != self.torque_wanted
             )
             raise Unavailable(
                 f"servos of {names}",

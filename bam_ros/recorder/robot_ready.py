@@ -36,7 +36,7 @@ def wait_for_robot(links: Sequence[RobotLink], drivers: Sequence[DriverClient], 
         late = [pair for pair in zip(links, drivers, strict=True) if not _is_ready(pair[0])]
         if not late:
             return
-        rivals = [found for link in links if (found := readiness.rivals_of(link)) is not None]
+        rivals = [rival for link in links if (rival := readiness.rivals_of(link)) is not None]
         if rivals and waited > readiness.STALE:
             raise rivals[0]
         if not rivals and waited > readiness.DISCOVERY:
@@ -81,22 +81,22 @@ def require_playable(
                 expected=f"one of {', '.join(names)}",
                 advice="correct the driver's joint_names, or name all drivers with --driver",
             )
-        found = here[0].configuration
-        assert found is not None
-        index = list(found.name).index(joint)
-        _require_within(motion, column, found.position_min[index], found.position_max[index])
-        bad, expected = refused_gains(found, index, [motion.kp])
+        configuration = here[0].configuration
+        assert configuration is not None
+        index = list(configuration.name).index(joint)
+        _require_within(motion, column, configuration.position_min[index], configuration.position_max[index])
+        bad, expected = refused_gains(configuration, index, [motion.kp])
         if bad:
             raise OutOfRange(
                 f"kp of the motion, joint '{joint}'", motion.kp, expected, advice="design another"
             )
-        if law := unmodelled_law(found, joint):
+        if law := unmodelled_law(configuration, joint):
             raise BamError(f"{law}, then record").within(f"joint '{joint}'")
         wanted = (servos or {}).get(joint)
-        if wanted is not None and _differ(wanted, found.servo[index]):
+        if wanted is not None and _differ(wanted, configuration.servo[index]):
             raise Conflict(
                 f"joint '{joint}'",
-                f"has a {found.servo[index]}, as its driver found",
+                f"has a {configuration.servo[index]}, as its driver found",
                 expected=wanted,
                 advice="correct --servos or joint_names of the driver",
             )
@@ -118,22 +118,22 @@ def _require_within(motion: RobotMotion, column: int, low: float, high: float) -
         )
 
 
-def _differ(wanted: str, found: str) -> bool:
-    if found not in servo_names() or found == wanted:
+def _differ(wanted: str, reported: str) -> bool:
+    if reported not in servo_names() or reported == wanted:
         return False
-    return load_servo(wanted).name != found
+    return load_servo(wanted).name != reported
 
 
 def postures(motion: RobotMotion, links: Sequence[RobotLink]) -> dict[str, float]:
     """Return where the joints of a motion are, rad; raises Missing for one that no state tells."""
-    found: dict[str, float] = {}
+    positions: dict[str, float] = {}
     for link in links:
         states = link.newest
         if states is not None:
-            found.update(zip(states.name, map(float, states.position), strict=True))
+            positions.update(zip(states.name, map(float, states.position), strict=True))
     for joint in motion.joints:
-        if not np.isfinite(found.get(joint, np.nan)):
+        if not np.isfinite(positions.get(joint, np.nan)):
             raise Missing(
                 f"position of joint '{joint}'", "in servo_states", advice="look at its driver's log"
             )
-    return {joint: found[joint] for joint in motion.joints}
+    return {joint: positions[joint] for joint in motion.joints}

@@ -318,7 +318,7 @@ class RobotRecorder:
         while True:
             for link in self._links:
                 link.release()
-            is_on = any(each.torque_enabled for each in self._readings.values())
+            is_on = any(reading.torque_enabled for reading in self._readings.values())
             if not is_on or time.monotonic() > deadline:
                 return
             time.sleep(TICK_PERIOD / 10.0)

@@ -236,7 +236,7 @@ class RunRecorder:
             self._script_over.set()
 
     def _release_of(self, phase: Phase) -> Spoiled:
-        """Return that the driver let go of the servo in a phase before the end of the script."""
+        """Return that the driver released the servo in a phase before the end of the script."""
         place = f"{self.elapsed:.2f} s into the script" if phase is Phase.SCRIPT else f"while {phase.value}"
         pause = f", after {self._watch.pause:.3f} s without a state" if self._watch.stalled else ""
         return Spoiled(

@@ -17,7 +17,7 @@ from bam_ros.recorder.session import Session
 T = TypeVar("T")
 
 
-def require_same_servo(session: Session, found: ServoConfiguration) -> None:
+def require_same_servo(session: Session, configuration: ServoConfiguration) -> None:
     """Compare the session's servo and id with what the driver has found.
 
     A servo that is no library name, such as a YAML file of one's own, is compared by its firmware. What the
@@ -27,8 +27,8 @@ def require_same_servo(session: Session, found: ServoConfiguration) -> None:
         Conflict: they differ; a bag would say something wrong about its servo.
     """
     joint = session.joint
-    index = list(found.name).index(joint)
-    servo, number = found.servo[index], int(found.id[index])
+    index = list(configuration.name).index(joint)
+    servo, number = configuration.servo[index], int(configuration.id[index])
     if number >= 0 and number != session.id:
         raise Conflict(
             f"session {session.name}",
@@ -44,7 +44,7 @@ def require_same_servo(session: Session, found: ServoConfiguration) -> None:
         )
 
 
-def require_gains(session: Session, found: ServoConfiguration) -> None:
+def require_gains(session: Session, configuration: ServoConfiguration) -> None:
     """Compare every gain of the session with what the servo's register holds, before the first run.
 
     Servos without a bus or a known control table are not compared: their drivers know better.
@@ -52,8 +52,8 @@ def require_gains(session: Session, found: ServoConfiguration) -> None:
     Raises:
         OutOfRange: a gain is out of range or no whole number; its run could never be recorded.
     """
-    index = list(found.name).index(session.joint)
-    bad, expected = refused_gains(found, index, session.gains, otherwise=session.servo.name)
+    index = list(configuration.name).index(session.joint)
+    bad, expected = refused_gains(configuration, index, session.gains, otherwise=session.servo.name)
     if bad:
         raise OutOfRange(
             f"session {session.name}: gains",
@@ -65,7 +65,7 @@ def require_gains(session: Session, found: ServoConfiguration) -> None:
 
 
 def refused_gains(
-    found: ServoConfiguration, index: int, gains: Sequence[float], *, otherwise: str = ""
+    configuration: ServoConfiguration, index: int, gains: Sequence[float], *, otherwise: str = ""
 ) -> tuple[list[float], str]:
     """Return the gains that a servo's register does not hold, and what it holds, in words.
 
@@ -75,47 +75,47 @@ def refused_gains(
         gains: firmware units.
         otherwise: name of the servo where the driver does not know it.
     """
-    names = (found.servo[index], otherwise)
+    names = (configuration.servo[index], otherwise)
     table = next((CONTROL_TABLES[name] for name in names if name in CONTROL_TABLES), None)
-    if table is None or found.id[index] < 0:
+    if table is None or configuration.id[index] < 0:
         return [], ""
     row = table["position_p_gain"]
     bad = [kp for kp in gains if not (row.low <= kp <= row.high and kp == round(kp))]
     return bad, f"whole numbers, {row.low} to {row.high} for {table.title}"
 
 
-def require_modelled_law(session: Session, found: ServoConfiguration) -> None:
+def require_modelled_law(session: Session, configuration: ServoConfiguration) -> None:
     """Refuse a servo whose settings change its control law in a way that no model here has.
 
     Raises:
         BamError: what would be identified from its bags is another law.
     """
-    unmodelled = unmodelled_law(found, session.joint)
+    unmodelled = unmodelled_law(configuration, session.joint)
     if unmodelled:
         raise BamError(f"{unmodelled}, then record").within(f"session {session.name}")
 
 
-def unmodelled_law(found: ServoConfiguration, joint: str) -> str:
+def unmodelled_law(configuration: ServoConfiguration, joint: str) -> str:
     """Return which settings of a joint's servo change its control law beyond any model; empty: none."""
-    return _entry(found.unmodelled, found, joint) or ""
+    return _entry(configuration.unmodelled, configuration, joint) or ""
 
 
-def demand_limit(found: ServoConfiguration | None, joint: str) -> float:
+def demand_limit(configuration: ServoConfiguration | None, joint: str) -> float:
     """Return the largest duty, or current in A, that a joint's servo may apply; infinite: nobody knows."""
-    limit = None if found is None else _entry(found.demand_limit, found, joint)
+    limit = None if configuration is None else _entry(configuration.demand_limit, configuration, joint)
     return math.inf if limit is None else float(limit)
 
 
-def _entry(values: Sequence[T], found: ServoConfiguration, joint: str) -> T | None:
+def _entry(values: Sequence[T], configuration: ServoConfiguration, joint: str) -> T | None:
     """Return a joint's value; None where a driver of an older version does not tell it."""
-    index = list(found.name).index(joint)
+    index = list(configuration.name).index(joint)
     return values[index] if index < len(values) else None
 
 
-def _differ(session: Session, found: str) -> bool:
+def _differ(session: Session, reported: str) -> bool:
     library = servo_names()
-    if found not in library or found == session.servo.name:
+    if reported not in library or reported == session.servo.name:
         return False
     if session.servo.name in library:
         return True
-    return load_servo(found).firmware.name != session.servo.firmware.name
+    return load_servo(reported).firmware.name != session.servo.firmware.name

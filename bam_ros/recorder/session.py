@@ -149,14 +149,14 @@ class Session:
         for block, load in enumerate(self.loads, 1):
             for repetition in range(1, self.repetitions + 1):
                 for kp in self.gains:
-                    for each in self.scripts:
+                    for script in self.scripts:
                         plan.append(
                             PlannedRun(
                                 index=len(plan) + 1,
                                 block=block,
                                 load=load,
                                 kp=kp,
-                                script=each,
+                                script=script,
                                 repetition=repetition,
                             )
                         )
@@ -166,7 +166,7 @@ class Session:
         lists = {
             "loads": [describe_load(load) for load in self.loads],
             "gains": [f"{kp:g}" for kp in self.gains],
-            "scripts": [each.name for each in self.scripts],
+            "scripts": [script.name for script in self.scripts],
         }
         for key, entries in lists.items():
             if not entries:

@@ -136,11 +136,11 @@ class SessionRecorder:
             return self._report
         with BenchLink(self._node, session.joint, namespace_of(self._driver.driver)) as link:
             hung: int | None = None
-            patience = readiness.STARTUP if self._starts_with_driver else readiness.DISCOVERY
+            timeout = readiness.STARTUP if self._starts_with_driver else readiness.DISCOVERY
             for run in left:
                 call = _Call(operator, run, len(plan), self._report.dropped)
-                wait_for_bench(link, session, self._driver, call.prepare, call.tick, patience)
-                patience = readiness.DISCOVERY
+                wait_for_bench(link, session, self._driver, call.prepare, call.tick, timeout)
+                timeout = readiness.DISCOVERY
                 if hung is None:
                     warning = supply_warning(session, measured_supply(link, call.tick))
                     if warning:

@@ -87,12 +87,12 @@ class SimulationInterface:
         joints = list(self._value("joint_names"))
         if not joints or len(set(joints)) != len(joints):
             raise WrongShape("joint_names", joints, "at least one, each once", advice="correct the parameter")
-        each = dict(zip(joints, one_each("servos", servos, joints), strict=True))
+        by_joint = dict(zip(joints, one_each("servos", servos, joints), strict=True))
         count = int(self._value("draws"))
         positions = one_each("initial_position", self._value("initial_position"), joints)
         factor = float(self._value("real_time_factor"))
         settings = SimulationSettings(
-            servos={joint: load_servo(servo) for joint, servo in each.items()},
+            servos={joint: load_servo(servo) for joint, servo in by_joint.items()},
             model=str(self._value("model")),
             bench=PendulumBench(
                 mass=float(self._value("mass")),
@@ -116,7 +116,7 @@ class SimulationInterface:
         if count:
             from bam_ros.simulator.ghosts import draws_of  # here, for it takes half a second
 
-            draws = draws_of(each, count)
+            draws = draws_of(by_joint, count)
         # `/clock` never turns back.
         self._made = MujocoBus(
             settings,

@@ -113,7 +113,7 @@ def _arc(place: JointPlace, centre: np.ndarray, radius: float, start: float, end
     first, last = np.clip([start, end], -1.0, 1.0) * _FULL_SWEEP
     angles = np.linspace(first, last, _POINTS)
     around = np.cos(angles)[:, None] * one + np.sin(angles)[:, None] * other
-    return [_point(centre + radius * each) for each in around]
+    return [_point(centre + radius * direction) for direction in around]
 
 
 def _across(place: JointPlace) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 WINDOW = 4.0
 """How long the pacer remembers what it gave up, s."""
 CATCH_UP = 0.1
-"""Most simulated time that is made up for at once, s; what is missed beyond is given up."""
+"""Most simulated time that is caught up on at once, s; the rest is skipped."""
 
 
 class Pacer:

@@ -66,7 +66,7 @@ class ArmRuns:
 def arm_runs(
     arm: TwoLinkArm,
     truths: tuple[TrueServo, TrueServo],
-    found: Sequence[Repeats],
+    fits: Sequence[Repeats],
     paths: Sequence[str] = tuple(PATHS),
 ) -> ArmRuns:
     """Move an arm along paths, with low gains and high ones.
@@ -77,22 +77,22 @@ def arm_runs(
         found: what was identified of each on pendulum benches.
         paths: names in `arms.PATHS`; that of fig. 1 among them.
     """
-    best = [best_repeats(each) for each in found]
-    models = {model: [each[model].servo for each in best] for model in FRICTION_MODELS}
+    best = [best_repeats(repeats) for repeats in fits]
+    models = {model: [repeat[model].servo for repeat in best] for model in FRICTION_MODELS}
     gains = (("LG", arm.low_gain), ("HG", arm.high_gain))
     jobs = [(path, gain, kp) for path in paths for gain, kp in gains]
 
     def work(job: tuple[str, str, float]) -> tuple[list[ArmTrack], dict[str, ArmTrack]]:
         path, _, kp = job
-        true = [true_track(arm, truths, path, kp, friction=each) for each in (*SPECIMENS, (1.0, 1.0))]
+        true = [true_track(arm, truths, path, kp, friction=factors) for factors in (*SPECIMENS, (1.0, 1.0))]
         return true, _simulated(arm, models, path, kp)
 
     with ThreadPoolExecutor(available_processors()) as pool:
         runs = {(path, gain): run for (path, gain, _), run in zip(jobs, pool.map(work, jobs), strict=True)}
     (true, *_), simulated = runs[FIGURE_1]
     return ArmRuns(
-        as_benched={each: _errors(of_models, arms[-1:]) for each, (arms, of_models) in runs.items()},
-        errors={each: _errors(of_models, arms[:-1]) for each, (arms, of_models) in runs.items()},
+        as_benched={key: _errors(of_models, arms[-1:]) for key, (arms, of_models) in runs.items()},
+        errors={key: _errors(of_models, arms[:-1]) for key, (arms, of_models) in runs.items()},
         true=true,
         simulated=simulated,
     )
@@ -122,7 +122,7 @@ def arm_claims(arm: TwoLinkArm, best: str, errors: ArmErrors, *, differ: bool = 
         errors: what was found.
         differ: the arms' joints differ from the servos of the bench.
     """
-    of_runs = {model: np.array([each[model] for each in errors.values()]) for model in FRICTION_MODELS}
+    of_runs = {model: np.array([error[model] for error in errors.values()]) for model in FRICTION_MODELS}
     chosen_after = _CHOSEN if differ else ""
     case = f"{arm.name}, {DIFFER_WORDS}" if differ else arm.name
     words = "outperforms the others" if best == "m4" else "is the most accurate"
@@ -151,7 +151,7 @@ def arm_claims(arm: TwoLinkArm, best: str, errors: ArmErrors, *, differ: bool = 
 
 def _ratio_claim(case: str, best: str, errors: ArmErrors, chosen_after: str) -> Claim:
     """Section VI-B: over twice as low, of the Dynamixel arm in every configuration."""
-    mean = {model: fmean(each[model] for each in errors.values()) for model in ("m1", best)}
+    mean = {model: fmean(error[model] for error in errors.values()) for model in ("m1", best)}
     ratios = [of_model["m1"] / of_model[best] for of_model in errors.values()]
     words, ours = (
         ("smallest over paths and gains", min(ratios))

@@ -16,7 +16,7 @@ from papers.bam.model_plots import MODEL_COLORS
 from papers.bam.two_link import TwoLinkArm
 
 _COLUMNS = 2
-_APART = 0.13  # of points of a group
+_POINT_OFFSET = 0.13  # of points of a group
 MARKERS = "osD^vP"
 """Of M1 to M6."""
 
@@ -58,7 +58,7 @@ def plot_arm_errors(arms: Mapping[str, Mapping[tuple[str, str], Mapping[str, flo
         place = np.arange(len(mae), dtype=np.float64)
         for index, model in enumerate(models):
             heights = [1e3 * of_model[model] for of_model in mae.values()]
-            offset = (index - 0.5 * (len(models) - 1)) * _APART
+            offset = (index - 0.5 * (len(models) - 1)) * _POINT_OFFSET
             axes.plot(
                 place + offset, heights, MARKERS[index], ms=6, color=MODEL_COLORS[index], label=model.upper()
             )
@@ -100,9 +100,9 @@ def plot_arm_run(arm: TwoLinkArm, true: ArmTrack, simulated: Mapping[str, ArmTra
     left.plot(*goal.T, color="0.75", lw=1.0, label="goal")
     left.plot(*tip.T, color="black", lw=2.0, label="true")
     for (model, run), color in zip(simulated.items(), ("tab:orange", "tab:blue"), strict=False):
-        found = arm.forward(run.position)
-        left.plot(*found.T, "--", color=color, label=model.upper())
-        right.plot(run.time, 1e3 * np.linalg.norm(found - tip, axis=1), color=color, label=model.upper())
+        path = arm.forward(run.position)
+        left.plot(*path.T, "--", color=color, label=model.upper())
+        right.plot(run.time, 1e3 * np.linalg.norm(path - tip, axis=1), color=color, label=model.upper())
     left.set_aspect("equal")
     left.set_xlabel("horizontal [m]")
     left.set_ylabel("height [m]")

@@ -56,7 +56,7 @@ def sts3215_division(folder: Path) -> Division:
     conditions = [_condition(path) for path in paths]
     values = [sorted(set(column)) for column in zip(*conditions, strict=True)]
     numbers = [
-        sum(of.index(each) for of, each in zip(values, condition, strict=True)) for condition in conditions
+        sum(of.index(value) for of, value in zip(values, condition, strict=True)) for condition in conditions
     ]
     train = [path for path, number in zip(paths, numbers, strict=True) if number % 5 in _TRAIN]
     test = [path for path, number in zip(paths, numbers, strict=True) if number % 5 in _TEST]

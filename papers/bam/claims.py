@@ -175,29 +175,29 @@ def repeat_claims(
         scores: why scores may differ.
         parameters: why parameters may.
     """
-    of_scores = {model: spread([one.train for one in each]) for model, each in repeats.items()}
-    mae = {model: min(one.train for one in each) for model, each in repeats.items()}
-    told_apart = min(mae.values()) < (1.0 - CLEAR) * mae["m1"]
+    of_scores = {model: spread([one.train for one in repeat]) for model, repeat in repeats.items()}
+    mae = {model: min(one.train for one in repeat) for model, repeat in repeats.items()}
+    models_differ = min(mae.values()) < (1.0 - CLEAR) * mae["m1"]
     yield _agreement(
         f"V-B, {label}: repeats converge to the same scores",
         of_scores,
-        told_apart,
+        models_differ,
         kind,
         CLEAR,
         f"training MAE of the repeats within {100 * CLEAR:.0f} % of each other in every model, by the figure"
-        f" of {STEP_RULE}: repeats then exchange no models; {_TOLD_APART}",
+        f" of {STEP_RULE}: repeats then exchange no models; {_MODELS_DIFFER}",
         scores,
     )
-    of_motors = {model: _parameter_spread(each) for model, each in repeats.items()}
+    of_motors = {model: _parameter_spread(repeat) for model, repeat in repeats.items()}
     yield _agreement(
         f"V-B, {label}: repeats converge to the same parameters",
         of_motors,
-        told_apart,
+        models_differ,
         kind,
         PARAMETERS_ALIKE,
         f"k_t, R and J_m of the repeats, which every model has, within {100 * PARAMETERS_ALIKE:.0f} %:"
         " the k_t that the authors published for the MX-64 differs by as much between M1 and M6; friction's"
-        f" own are left out, for those that are near zero have no relative spread; {_TOLD_APART}",
+        f" own are left out, for those that are near zero have no relative spread; {_MODELS_DIFFER}",
         parameters,
     )
 
@@ -208,7 +208,7 @@ def _parameter_spread(repeats: Sequence[Repeat]) -> float:
     return max(spread([getattr(motor, name) for motor in motors]) for name in names)
 
 
-_TOLD_APART = (
+_MODELS_DIFFER = (
     f"and the best model's training MAE is below M1's by {100 * CLEAR:.0f} %, for a program that does not"
     " search has the same in each repeat, too"
 )
@@ -217,14 +217,14 @@ _TOLD_APART = (
 def _agreement(
     words: str,
     spreads: Mapping[str, float],
-    told_apart: bool,
+    models_differ: bool,
     kind: Kind,
     limit: float,
     threshold_reason: str,
     reason: str,
 ) -> Claim:
     """Return whether spreads are within a limit, of searches that tell models apart."""
-    holds = max(spreads.values()) <= limit and told_apart
+    holds = max(spreads.values()) <= limit and models_differ
     return Claim(
         claim=words,
         paper=True,

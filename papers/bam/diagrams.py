@@ -47,7 +47,7 @@ class Borders:
 
 
 def measured_borders(truth: TrueServo) -> Borders:
-    """Measure as in section II-C: at a constant motor torque the arm is put to places and let go.
+    """Measure as in section II-C: at a constant motor torque the arm is put to places and released.
 
     The bench's load is heavy enough for the largest torque to hold it level.
     """
@@ -56,11 +56,11 @@ def measured_borders(truth: TrueServo) -> Borders:
     inertia = weight * 0.15 / 9.8 + truth.servo.motor.armature
     joint = truth.joint(1.0)
     motor = np.linspace(0.1, 1.0, _POINTS) * largest
-    borders = np.array([_found(joint, float(torque), weight, inertia) for torque in motor])
+    borders = np.array([_border(joint, float(torque), weight, inertia) for torque in motor])
     return Borders(motor=motor, drive=borders[:, 0], backdrive=borders[:, 1])
 
 
-def _found(joint: Joint, torque: float, weight: float, inertia: float) -> tuple[float, float]:
+def _border(joint: Joint, torque: float, weight: float, inertia: float) -> tuple[float, float]:
     """Return the loads, N·m, between which the arm stays where it is put."""
     middle = math.asin(torque / weight)
     drive, backdrive = 0.0, 0.5 * math.pi
@@ -80,9 +80,9 @@ def _found(joint: Joint, torque: float, weight: float, inertia: float) -> tuple[
 
 @compiled()
 def _stays(joint: Joint, torque: float, weight: float, inertia: float, start: float) -> bool:
-    """Tell whether an arm that is let go at rest stays there while the motor's torque is constant.
+    """Return whether an arm that is released at rest stays there while the motor's torque is constant.
 
-    The hand lets go so slowly that bristles are bent by then as far as the torques bend them.
+    The hand releases it so slowly that bristles are bent by then as far as the torques bend them.
     """
     position, velocity = start, 0.0
     net = torque - weight * math.sin(start)
@@ -139,7 +139,9 @@ def diagram_claims(
 
 def _growth_claim(name: str, truth: TrueServo, borders: Borders) -> Claim:
     law = predicted_borders(truth.servo.friction, borders.motor)
-    growth, expected = (float(each.half_width[-1] / each.half_width[0]) for each in (borders, law))
+    growth, expected = (
+        float(of_servo.half_width[-1] / of_servo.half_width[0]) for of_servo in (borders, law)
+    )
     holds = abs(math.log(growth / expected)) < 0.5 * math.log(expected)
     return Claim(
         claim=f"fig. 3, {name}: friction is increased by the involved torques",
@@ -159,19 +161,19 @@ def _growth_claim(name: str, truth: TrueServo, borders: Borders) -> Claim:
 def _expressiveness_claim(
     name: str, truth: TrueServo, fitted: Mapping[str, ServoModel], borders: Borders
 ) -> Claim:
-    found = {model: predicted_borders(fitted[model].friction, borders.motor) for model in ("m1", "m6")}
-    off = {model: distances(each, borders) for model, each in found.items()}
+    by_model = {model: predicted_borders(fitted[model].friction, borders.motor) for model in ("m1", "m6")}
+    off = {model: distances(predicted, borders) for model, predicted in by_model.items()}
     relation = Relation(model="m6", than="m1")
     verdict = relation.verdict(off)
-    laws = {"M1": found["m1"], "M6": found["m6"]}
+    laws = {"M1": by_model["m1"], "M6": by_model["m6"]}
     laws["the true servo's own law"] = predicted_borders(truth.servo.friction, borders.motor)
     sides = ", ".join(
-        f"{law} {_off(each.drive, borders.drive):.2g} and {_off(each.backdrive, borders.backdrive):.2g}"
-        for law, each in laws.items()
+        f"{law} {_off(drawn.drive, borders.drive):.2g} and {_off(drawn.backdrive, borders.backdrive):.2g}"
+        for law, drawn in laws.items()
     )
     reason = f"drive and backdrive borders are off by, in N·m, {sides}: {_WHY_NOT_NEARER}"
     if verdict == "open":
-        reason = f"{UNCERTAIN}: {relation.found(off)}; {reason}"
+        reason = f"{UNCERTAIN}: {relation.comparison(off)}; {reason}"
     return Claim(
         claim=f"fig. 3, {name}: M1 lacks expressiveness: its borders are farther off than those of M6",
         paper="> 1",

@@ -87,7 +87,7 @@ def identify_repeatedly(
         friction=replace(servo.friction, quadratic_rule="paper"),
     )
     unseen, elsewhere = (Rollout(logs, firmware=servo.firmware) if logs else None for logs in (test, fresh))
-    found: dict[str, list[Repeat]] = {model: [] for model in models}
+    result: dict[str, list[Repeat]] = {model: [] for model in models}
     for seed in range(repeats):
         say(f"identifying {servo.name}, repeat {seed + 1} of {repeats}, from {len(train)} logs")
         fitter = Fitter(servo, train, seed=seed)
@@ -95,7 +95,7 @@ def identify_repeatedly(
             begin = time.process_time()
             fit = fitter.plan(model, trials=trials).make()
             fitted, bench_effects = found_servo(servo, model, fit.vector)
-            found[model.name].append(
+            result[model.name].append(
                 Repeat(
                     servo=replace(fitted, integrator="midpoint"),
                     bench_effects=bench_effects,
@@ -106,7 +106,7 @@ def identify_repeatedly(
                     seconds=time.process_time() - begin,
                 )
             )
-    return found
+    return result
 
 
 def _errors(rollout: Rollout | None, vector: Array) -> Array:
@@ -116,7 +116,7 @@ def _errors(rollout: Rollout | None, vector: Array) -> Array:
 
 def best_repeats(repeats: Repeats) -> dict[str, Repeat]:
     """Return by model the repeat with the lowest training error: test logs choose nothing."""
-    return {model: min(each, key=lambda repeat: repeat.train) for model, each in repeats.items()}
+    return {model: min(of_model, key=lambda repeat: repeat.train) for model, of_model in repeats.items()}
 
 
 def error_table(rows: Iterable[tuple[str, Mapping[str, float]]]) -> tuple[tuple[str, ...], ...]:
@@ -132,7 +132,7 @@ def training_rows(label: str, repeats: Repeats) -> Iterator[tuple[str, dict[str,
     count = len(next(iter(repeats.values())))
     for number in range(count):
         name = f"{label}, training" + (f", repeat {number + 1}" if count > 1 else "")
-        yield name, {model: each[number].train for model, each in repeats.items()}
+        yield name, {model: repeat[number].train for model, repeat in repeats.items()}
 
 
 def spread(values: Sequence[float]) -> float:

@@ -49,10 +49,10 @@ def identified_mx64(
     say("identifying an MX-64 from Dynaban's runs in open loop")
     logs = load_recordings([folder / name for name in _OPEN_LOOP])
     test = [log for log in logs if int(log.name.rsplit("_", 1)[1]) % 2]
-    found = identify(logs, "mx64", IdentifySettings(models=models, trials=trials, test=test))
+    result = identify(logs, "mx64", IdentifySettings(models=models, trials=trials, test=test))
     return IdentifiedServo(
-        servo=found.fits[found.chosen].servo,
-        provenance=f"this suite's {found.chosen.upper()}, chosen by selection, from the"
+        servo=result.fits[result.chosen].servo,
+        provenance=f"this suite's {result.chosen.upper()}, chosen by selection, from the"
         f" {len(logs) - len(test)} of Dynaban's {len(logs)} runs in open loop that have an even number"
         " (another specimen, at 12 V, without load or with a flywheel, which hardly tells friction under"
         " load: docs/open_loop.md)",

@@ -61,10 +61,10 @@ class MotionPoints:
 
     def _slope(self, kept: NDArray[np.bool_]) -> float:
         sides = (kept & self.drives, kept & ~self.drives)
-        return float(np.mean([np.polyfit(self.load[each], self.friction[each], 1)[0] for each in sides]))
+        return float(np.mean([np.polyfit(self.load[side], self.friction[side], 1)[0] for side in sides]))
 
 
-def motion_points(found: Repeat, logs: Sequence[Recording]) -> MotionPoints:
+def motion_points(repeat: Repeat, logs: Sequence[Recording]) -> MotionPoints:
     """Return the points of slow motion of recordings, with an identified motor.
 
     Args:
@@ -75,7 +75,7 @@ def motion_points(found: Repeat, logs: Sequence[Recording]) -> MotionPoints:
     for index, log in enumerate(logs):
         if log.script not in SCRIPTS:
             continue
-        motor, load, friction, drives = _of_log(found, log)
+        motor, load, friction, drives = _of_log(repeat, log)
         if len(motor) >= _SHORTEST:
             parts.append((motor, load, friction, drives, np.full(len(motor), index, dtype=np.intp)))
     motors, loads, frictions, sides, indices = zip(*parts, strict=True)
@@ -88,8 +88,8 @@ def motion_points(found: Repeat, logs: Sequence[Recording]) -> MotionPoints:
     )
 
 
-def _of_log(found: Repeat, log: Recording) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-    servo, zero = found.servo, found.bench_effects.zero_offset
+def _of_log(repeat: Repeat, log: Recording) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+    servo, zero = repeat.servo, repeat.bench_effects.zero_offset
     position, velocity, acceleration = _motion(log)
     supply = np.nan_to_num(log.voltage, nan=log.supply_voltage)
     duty = servo.firmware.demand(log.kp, log.goal_position - log.position)
@@ -120,7 +120,7 @@ def _motion(log: Recording) -> tuple[Array, Array, Array]:
     width = 2 * round(0.5 * _WINDOW / log.dt) + 1
     even = np.interp(grid, log.time, log.position)
     smooth = [savgol_filter(even, width, 2, deriv=order, delta=log.dt) for order in range(3)]
-    position, velocity, acceleration = (np.interp(log.time, grid, each) for each in smooth)
+    position, velocity, acceleration = (np.interp(log.time, grid, samples) for samples in smooth)
     return position, velocity, acceleration
 
 
@@ -153,10 +153,10 @@ def plot_motion_points(points: Mapping[str, MotionPoints]) -> Figure:
     """Draw motor torque and load of each servo in slow motion, as fig. 3."""
     figure = Figure(figsize=(5.0 * len(points), 4.8), layout="constrained")
     panels = np.atleast_1d(np.asarray(figure.subplots(1, len(points))))
-    for axes, (title, each) in zip(panels, points.items(), strict=True):
+    for axes, (title, motion) in zip(panels, points.items(), strict=True):
         for drives, color, label in ((True, "tab:blue", "raising"), (False, "tab:red", "lowering")):
-            kept = each.drives == drives
-            axes.plot(each.motor[kept], each.load[kept], ".", ms=2, alpha=0.4, color=color, label=label)
+            kept = motion.drives == drives
+            axes.plot(motion.motor[kept], motion.load[kept], ".", ms=2, alpha=0.4, color=color, label=label)
         axes.axline((0.0, 0.0), slope=1.0, color="black", lw=1, ls="--")
         axes.set(xlabel="motor torque τₘ [N·m]", ylabel="load torque −τₑ [N·m]", title=title)
         axes.grid(alpha=0.3)

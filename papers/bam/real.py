@@ -75,31 +75,36 @@ def xl330_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
     if folder is None:
         return None
     servo = load_servo("xl330")
-    found: list[Repeats] = []
+    fitted: list[Repeats] = []
     saturated: list[Repeats] = []
     for number, (train, test) in enumerate(xl330_divisions(folder)):
-        for effects, kept, repeats in ((EFFECTS, found, 1 if number else REPEATS), (SATURATED, saturated, 1)):
+        for effects, kept, repeats in (
+            (EFFECTS, fitted, 1 if number else REPEATS),
+            (SATURATED, saturated, 1),
+        ):
             kept.append(
                 identify_repeatedly(
                     servo, train, test, effects=effects, repeats=repeats, trials=trials, say=task.say
                 )
             )
-    best = [best_repeats(each) for each in found]
+    best = [best_repeats(repeats_of) for repeats_of in fitted]
     return RealServo(
         name="xl330",
         title="XL330 (each of 12 logs tested once)",
-        train={model: fmean(each[model].train for each in best) for model in FRICTION_MODELS},
+        train={model: fmean(repeat[model].train for repeat in best) for model in FRICTION_MODELS},
         test=_tested(best),
-        tested=_repeated(found),
-        repeats=found[0],
+        tested=_repeated(fitted),
+        repeats=fitted[0],
         motion=motion_points(best[0]["m1"], [*train, *test]),
-        saturated=_tested([best_repeats(each) for each in saturated]),
+        saturated=_tested([best_repeats(repeats_of) for repeats_of in saturated]),
     )
 
 
 def _tested(divisions: Sequence[Mapping[str, Repeat]]) -> Errors:
     """Return by model the errors of the test logs of all divisions, (logs,) rad."""
-    return {model: np.concatenate([each[model].tested for each in divisions]) for model in FRICTION_MODELS}
+    return {
+        model: np.concatenate([division[model].tested for division in divisions]) for model in FRICTION_MODELS
+    }
 
 
 def _repeated(divisions: Sequence[Repeats]) -> RepeatedErrors:
@@ -108,7 +113,9 @@ def _repeated(divisions: Sequence[Repeats]) -> RepeatedErrors:
     return {
         model: np.array(
             [
-                np.concatenate([each[model][number % len(each[model])].tested for each in divisions])
+                np.concatenate(
+                    [division[model][number % len(division[model])].tested for division in divisions]
+                )
                 for number in range(count)
             ]
         )
@@ -136,27 +143,27 @@ def sts3215_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
     )
 
 
-def real_claims(found: RealServo) -> Iterator[Claim]:
+def real_claims(real: RealServo) -> Iterator[Claim]:
     """Sections VI-A and V-B, and errors of the authors' program, held against a real servo."""
-    label, causes = f"real {found.name.upper()}", REAL[found.name]
-    stands_in = causes.stands_in if found.saturated and _best(found.test) != _best(found.saturated) else ""
-    yield factor_claim(label, found.test, found.tested, _DYNAMIXEL, "real", causes, stands_in)
-    yield from dynamixel_claims(label, found.test, "real", causes.statements)
-    if found.saturated:
+    label, causes = f"real {real.name.upper()}", REAL[real.name]
+    stands_in = causes.stands_in if real.saturated and _best(real.test) != _best(real.saturated) else ""
+    yield factor_claim(label, real.test, real.tested, _DYNAMIXEL, "real", causes, stands_in)
+    yield from dynamixel_claims(label, real.test, "real", causes.statements)
+    if real.saturated:
         fuller = f"{label}, torque_saturation fitted too"
         yield factor_claim(
             fuller,
-            found.saturated,
-            {model: each[None] for model, each in found.saturated.items()},
+            real.saturated,
+            {model: errors[None] for model, errors in real.saturated.items()},
             _DYNAMIXEL,
             "real",
             Causes(factor=causes.saturated),
         )
-        yield from dynamixel_claims(fuller, found.saturated, "real", causes.saturated)
-    yield from repeat_claims(label, found.repeats, "real", scores=causes.scores, parameters=causes.parameters)
-    yield growth_claim(label, found.motion)
-    authors = dict(zip(FRICTION_MODELS, AUTHORS_TRAINING[found.name], strict=True))
-    yield profile_claim(f"{label}, training", found.train, authors, causes.profile)
+        yield from dynamixel_claims(fuller, real.saturated, "real", causes.saturated)
+    yield from repeat_claims(label, real.repeats, "real", scores=causes.scores, parameters=causes.parameters)
+    yield growth_claim(label, real.motion)
+    authors = dict(zip(FRICTION_MODELS, AUTHORS_TRAINING[real.name], strict=True))
+    yield profile_claim(f"{label}, training", real.train, authors, causes.profile)
 
 
 def _best(errors: Errors) -> str:
@@ -184,9 +191,9 @@ _MOTION_REMARK = (
 )
 
 
-def real_exhibits(name: str, found: RealServo | None) -> tuple[Exhibit, Exhibit]:
+def real_exhibits(name: str, real: RealServo | None) -> tuple[Exhibit, Exhibit]:
     """Return what of figs. 3 and 5 a real servo shows; None: there are no recordings of it."""
-    title, redone = name.upper(), found is not None
+    title, redone = name.upper(), real is not None
     return (
         Exhibit(
             name=f"fig. 3, {title}",
@@ -201,19 +208,19 @@ def real_exhibits(name: str, found: RealServo | None) -> tuple[Exhibit, Exhibit]
             redone=redone,
             remark=_REMARKS[name] if redone else _SOURCES[name],
             pictures=(f"fig5_{name}.png",) if redone else (),
-            table=error_table(_error_rows(found)) if found is not None else (),
+            table=error_table(_error_rows(real)) if real is not None else (),
         ),
     )
 
 
-def _error_rows(found: RealServo) -> Iterator[tuple[str, Mapping[str, float]]]:
+def _error_rows(real: RealServo) -> Iterator[tuple[str, Mapping[str, float]]]:
     """Yield errors of training, of each repeat, and of tests, by name, rad."""
-    several = len(found.tested["m1"][0]) > len(found.repeats["m1"][0].tested)
-    yield from training_rows("first division" if several else "one division", found.repeats)
+    several = len(real.tested["m1"][0]) > len(real.repeats["m1"][0].tested)
+    yield from training_rows("first division" if several else "one division", real.repeats)
     if several:
-        yield "all divisions, training", found.train
-    authors = (1e-3 * error for error in AUTHORS_TRAINING[found.name])
+        yield "all divisions, training", real.train
+    authors = (1e-3 * error for error in AUTHORS_TRAINING[real.name])
     yield "authors' program, training", dict(zip(FRICTION_MODELS, authors, strict=True))
-    yield "test, best repeats in training", means(found.test)
-    if found.saturated:
-        yield "test, torque_saturation fitted too", means(found.saturated)
+    yield "test, best repeats in training", means(real.test)
+    if real.saturated:
+        yield "test, torque_saturation fitted too", means(real.saturated)

@@ -111,27 +111,28 @@ def _synthetic(task: Task, campaign: Campaign) -> Redone:
     """Redo figs. 1 to 7 and table I with synthetic servos."""
     truths = {name: true_servo(name) for name in FACTORS}
     titles = {name: load_servo(name).title for name in truths}
-    found: dict[str, Repeats] = {}
+    usual: dict[str, Repeats] = {}
     spread: dict[str, Repeats] = {}
     claims: list[Claim] = []
     checks: list[Claim] = []
     lost: list[str] = []
     for name, truth in truths.items():
-        found[name] = identified(name, truth, task.say, campaign)
+        usual[name] = identified(name, truth, task.say, campaign)
         spread[name] = identified(name, with_more_spread(truth), task.say, replace(campaign, repeats=1))
-        ours, others = (list(model_claims(name, each[name])) for each in (found, spread))
+        ours, others = (list(model_claims(name, fits[name])) for fits in (usual, spread))
         lost += [one.claim for one, other in zip(ours, others, strict=True) if one.holds and not other.holds]
-        claims += [*held_with_either(ours, others), *agreement_claims(name, found[name])]
+        claims += [*held_with_either(ours, others), *agreement_claims(name, usual[name])]
         checks += [
-            inertia_check(name, found[name]),
+            inertia_check(name, usual[name]),
             delay_check(name, identified_delay(truth, task.say, campaign)),
         ]
-    averages = {name: means(errors_of(each)) for name, each in found.items()}
+    averages = {name: means(errors_of(repeats)) for name, repeats in usual.items()}
     _save(task, plot_model_errors(averages, titles), "fig5.png")
 
     task.say("measuring drive and backdrive torques")
     fitted = {
-        name: {model: one.servo for model, one in best_repeats(each).items()} for name, each in found.items()
+        name: {model: one.servo for model, one in best_repeats(repeats).items()}
+        for name, repeats in usual.items()
     }
     measured = {name: measured_borders(truths[name]) for name in _MEASURED}
     claims += diagram_claims(truths, measured, fitted)
@@ -148,7 +149,7 @@ def _synthetic(task: Task, campaign: Campaign) -> Redone:
         arm = ARMS[name]
         task.say(f"moving {arm.title}")
         first, second = (truths[servo] for servo in arm.servos)
-        runs = arm_runs(arm, (first, second), [found[servo] for servo in arm.servos])
+        runs = arm_runs(arm, (first, second), [usual[servo] for servo in arm.servos])
         claims += [*arm_claims(arm, best, runs.as_benched), *arm_claims(arm, best, runs.errors, differ=True)]
         moved[f"{arm.title}, joints as on the bench"] = runs.as_benched
         moved[f"{arm.title}, joints with {DIFFER_WORDS}"] = runs.errors
@@ -156,7 +157,7 @@ def _synthetic(task: Task, campaign: Campaign) -> Redone:
             shown = {model: runs.simulated[model] for model in ("m1", "m4")}
             _save(task, plot_arm_run(arm, runs.true, shown), "fig1.png")
     _save(task, plot_arm_errors(moved), "fig7.png")
-    exhibits = [*synthetic_exhibits(error_table(error_rows(found))), spread_exhibit(found, spread, lost)]
+    exhibits = [*synthetic_exhibits(error_table(error_rows(usual))), spread_exhibit(usual, spread, lost)]
     return Redone(claims=tuple(claims), exhibits=tuple(exhibits), checks=tuple(checks))
 
 

@@ -61,7 +61,7 @@ Verdict = Literal["holds", "opposite", "alike", "open"]
 
 def means(errors: Errors) -> dict[str, float]:
     """Return by model the mean over the runs, rad."""
-    return {model: float(np.mean(each)) for model, each in errors.items()}
+    return {model: float(np.mean(error)) for model, error in errors.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,15 +80,17 @@ class Relation:
 
     def verdict(self, errors: Errors) -> Verdict:
         """Return what errors say of it."""
-        return judged(*self._interval(errors), denied=self.denied)
+        return verdict_of(*self._interval(errors), denied=self.denied)
 
     def held_by_limit(self, errors: Errors) -> bool:
         """Return whether means that differ by 5 % bear it out, which decided before intervals did."""
         return (self._ratio(errors) < 1.0 - _ALIKE) is not self.denied
 
-    def found(self, errors: Errors) -> str:
+    def comparison(self, errors: Errors) -> str:
         """Return what errors say of the two models."""
-        change, low, high = (100.0 * (each - 1.0) for each in (self._ratio(errors), *self._interval(errors)))
+        change, low, high = (
+            100.0 * (ratio - 1.0) for ratio in (self._ratio(errors), *self._interval(errors))
+        )
         return f"{self.model.upper()} against {self.than.upper()} {change:+.1f} % ({low:+.1f} to {high:+.1f})"
 
     def _ratio(self, errors: Errors) -> float:
@@ -115,7 +117,7 @@ def drawn_means(errors: RepeatedErrors) -> Array:
     random = np.random.default_rng(1)
     drawn = _drawn(next(iter(errors.values())).shape[1])
     return np.array(
-        [(drawn * each[random.integers(len(each), size=_DRAWS)]).sum(axis=1) for each in errors.values()]
+        [(drawn * error[random.integers(len(error), size=_DRAWS)]).sum(axis=1) for error in errors.values()]
     )
 
 
@@ -131,7 +133,7 @@ def _ends(ratios: Array) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def judged(low: float, high: float, *, denied: bool) -> Verdict:
+def verdict_of(low: float, high: float, *, denied: bool) -> Verdict:
     """Return what an interval of the ratio of two errors says, by one limit for all relations.
 
     Args:
@@ -183,18 +185,18 @@ def statement(
     """
     relations = tuple(relations)
     by_verdict: dict[Verdict, list[str]] = {"holds": [], "opposite": [], "alike": [], "open": []}
-    for each in relations:
-        by_verdict[each.verdict(errors)].append(each.found(errors))
+    for relation in relations:
+        by_verdict[relation.verdict(errors)].append(relation.comparison(errors))
     opposite, alike, open_ones = (by_verdict[verdict] for verdict in ("opposite", "alike", "open"))
     holds = not (opposite or alike or open_ones)
-    found = ["; ".join(opposite)]
+    reasons = ["; ".join(opposite)]
     if alike:
-        found.append(f"{TOO_LITTLE}: {'; '.join(alike)}")
+        reasons.append(f"{TOO_LITTLE}: {'; '.join(alike)}")
     if open_ones:
-        found.append(f"{UNCERTAIN}: {'; '.join(open_ones)}")
+        reasons.append(f"{UNCERTAIN}: {'; '.join(open_ones)}")
     if opposite or alike:
-        found.append(reason or NOT_UNDERSTOOD)
-    changed = holds and not all(each.held_by_limit(errors) for each in relations)
+        reasons.append(reason or NOT_UNDERSTOOD)
+    changed = holds and not all(relation.held_by_limit(errors) for relation in relations)
     return Claim(
         claim=words,
         paper=True,
@@ -206,5 +208,5 @@ def statement(
         contradicts=bool(opposite) and not of_others,
         undecided=not (holds or opposite or alike),
         chosen_after="; ".join(filter(None, (chosen_after, _CHANGED if changed else ""))),
-        reason="; ".join(filter(None, found)),
+        reason="; ".join(filter(None, reasons)),
     )

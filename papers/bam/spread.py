@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BAM's four servos once more, with friction that differs more from run to run.
+"""BAM's four servos again, with friction that differs more from run to run.
 
 The paper does not tell by how much that of its servos does. Its statements about models are looked for with
 another value as well, of every servo, and the figures decide which of them hang on it.
@@ -37,36 +37,36 @@ def held_with_either(claims: Iterable[Claim], others: Iterable[Claim]) -> Iterat
         claims: about a servo.
         others: the same ones about the servo with the other spread.
     """
-    by_name = {each.claim: each for each in others}
-    for each in claims:
-        other = by_name[each.claim]
-        if each.holds:
-            yield each
+    by_name = {claim.claim: claim for claim in others}
+    for claim in claims:
+        other = by_name[claim.claim]
+        if claim.holds:
+            yield claim
             continue
-        undecided = each.undecided or other.holds or (each.contradicts and other.undecided)
+        undecided = claim.undecided or other.holds or (claim.contradicts and other.undecided)
         yield replace(
-            each,
-            contradicts=each.contradicts and other.contradicts,
+            claim,
+            contradicts=claim.contradicts and other.contradicts,
             undecided=undecided,
-            reason=f"{each.reason}; {_words(each, other)}",
+            reason=f"{claim.reason}; {_words(claim, other)}",
         )
 
 
 def _words(claim: Claim, other: Claim) -> str:
     """Say what comes out with the other spread."""
-    found = f"{other.ours:.2f}" if isinstance(other.ours, float) else str(other.ours)
+    figure = f"{other.ours:.2f}" if isinstance(other.ours, float) else str(other.ours)
     told = f"with friction that differs from run to run by {100 * SPREAD:.0f} % it"
     if other.holds:
         return (
-            f"{told} comes out ({found} {other.unit}). The paper does not tell how its servo differs: not"
+            f"{told} comes out ({figure} {other.unit}). The paper does not tell how its servo differs: not"
             " decided"
         )
     too = ", too" if outcome(other) == outcome(claim) else ""
-    return f"{told} is {outcome(other)}{too} ({found} {other.unit})"
+    return f"{told} is {outcome(other)}{too} ({figure} {other.unit})"
 
 
 def spread_exhibit(
-    found: Mapping[str, Repeats], spread: Mapping[str, Repeats], held: Iterable[str]
+    usual: Mapping[str, Repeats], spread: Mapping[str, Repeats], held: Iterable[str]
 ) -> Exhibit:
     """Return errors of all servos with the one spread of friction and with the other.
 
@@ -83,15 +83,15 @@ def spread_exhibit(
         remark="the paper does not tell by how much friction of its servos differs; all else as in fig. 5,"
         " each servo once. Claims that do not hold with 3 % and do with this are not decided; those that hold"
         f" with 3 %, which was chosen before, and not with this: {lost or 'none'}",
-        table=error_rows_of(found, spread),
+        table=error_rows_of(usual, spread),
     )
 
 
-def error_rows_of(found: Mapping[str, Repeats], spread: Mapping[str, Repeats]) -> tuple[tuple[str, ...], ...]:
+def error_rows_of(usual: Mapping[str, Repeats], spread: Mapping[str, Repeats]) -> tuple[tuple[str, ...], ...]:
     """Return errors of fresh logs and the factor of M1's over the best, a row each after a header."""
     rows: list[tuple[str, Errors, Repeats]] = []
-    for name in found:
-        rows.append((f"{name}, 3 %", errors_of(found[name]), found[name]))
+    for name in usual:
+        rows.append((f"{name}, 3 %", errors_of(usual[name]), usual[name]))
         rows.append((f"{name}, {100 * SPREAD:.0f} %", errors_of(spread[name]), spread[name]))
     table = error_table((words, means(errors)) for words, errors, _ in rows)
     factors = ["M1 / best (95 % interval)"]

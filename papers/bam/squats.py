@@ -128,7 +128,7 @@ def _reference(path: Path) -> tuple[dict[str, tuple[float, float]], dict[int, di
         intervals = {name: (float(a), float(b)) for name, (a, b) in told["evaluated_interval_s"].items()}
         rows = told["published_mae_rad"].items()
         errors = {
-            int(kp.split("=")[1]): {name.lower(): float(v) for each in row for name, v in each.items()}
+            int(kp.split("=")[1]): {name.lower(): float(v) for part in row for name, v in part.items()}
             for kp, row in rows
         }
     except OSError as error:
@@ -144,7 +144,7 @@ def squat_claims(squats: Squats) -> list[Claim]:
     for kp, ours in squats.ours.items():
         authors, words = squats.authors[kp], f"humanoid's squat, kp {kp}"
         claims += [profile_claim(words, ours, authors, _WHY_PROFILE), _level_claim(words, ours, authors)]
-    return [*(replace(each, table="humanoid's squats") for each in claims), *_arm_statements(squats)]
+    return [*(replace(claim, table="humanoid's squats") for claim in claims), *_arm_statements(squats)]
 
 
 def _level_claim(words: str, ours: Mapping[str, float], authors: Mapping[str, float]) -> Claim:
@@ -274,7 +274,7 @@ def _table(squats: Squats) -> tuple[tuple[str, ...], ...]:
                 f"{1e3 * ours[model]:.1f} / {1e3 * squats.authors[kp][model]:.1f}"
                 for model in FRICTION_MODELS
             ),
-            *(f"{1e3 * ours[each]:.1f}" for each in suites),
+            *(f"{1e3 * ours[suite]:.1f}" for suite in suites),
             f"{1e3 * squats.goals[kp]:.1f}",
         )
         for kp, ours in squats.ours.items()

@@ -139,10 +139,10 @@ def identified_delay(truth: TrueServo, say: Callable[[str], None], campaign: Cam
     """Return the delay of goals that is identified with M6 from a servo's training logs, s."""
     train, _ = table_1_logs(truth, every=campaign.every)
     effects, trials = (*EFFECTS, "command_delay"), campaign.trials
-    found = identify_repeatedly(
+    result = identify_repeatedly(
         truth.servo, train, (), models=("m6",), effects=effects, repeats=1, trials=trials, say=say
     )
-    return found["m6"][0].bench_effects.command_delay
+    return result["m6"][0].bench_effects.command_delay
 
 
 def delay_check(name: str, ours: float) -> Claim:
@@ -176,20 +176,20 @@ _WHY_DELAY = (
 
 def errors_of(repeats: Repeats) -> Errors:
     """Return by model the errors of fresh logs of the repeat with the lowest training error, rad."""
-    return {model: each.fresh for model, each in best_repeats(repeats).items()}
+    return {model: repeat.fresh for model, repeat in best_repeats(repeats).items()}
 
 
 def repeated_errors(repeats: Repeats) -> RepeatedErrors:
     """Return by model the errors of fresh logs of each repeat, (repeats, logs) rad."""
-    return {model: np.array([one.fresh for one in each]) for model, each in repeats.items()}
+    return {model: np.array([one.fresh for one in repeat]) for model, repeat in repeats.items()}
 
 
-def error_rows(found: Mapping[str, Repeats]) -> Iterator[tuple[str, dict[str, float]]]:
+def error_rows(fits: Mapping[str, Repeats]) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield errors of training and tests of servos, by name, rad."""
-    for name, repeats in found.items():
+    for name, repeats in fits.items():
         yield from training_rows(name, repeats)
         best = best_repeats(repeats)
-        yield f"{name}, table I, held out", means({model: each.tested for model, each in best.items()})
+        yield f"{name}, table I, held out", means({model: repeat.tested for model, repeat in best.items()})
         yield f"{name}, {_FRESH} logs within table I", means(errors_of(repeats))
 
 
@@ -213,7 +213,7 @@ def agreement_claims(name: str, repeats: Repeats) -> Iterator[Claim]:
 def inertia_check(name: str, repeats: Repeats) -> Claim:
     """Check J_m that is identified, where the constructor does not tell it, against the servo's (II-A)."""
     best = best_repeats(repeats)
-    model = min(best, key=lambda each: best[each].train)
+    model = min(best, key=lambda name_of: best[name_of].train)
     true = true_servo(name).servo.motor.armature
     ours = best[model].servo.motor.armature
     holds = abs(ours / true - 1.0) <= PARAMETERS_ALIKE

@@ -39,7 +39,7 @@ def true_track(
     """
     grid = np.arange(-SETTLING, PATHS[path].duration, PERIOD)
     goal = arm.inverse(path_points(arm, path, grid))
-    delays = [each.reality.delay for each in servos]
+    delays = [servo.reality.delay for servo in servos]
     told = np.empty_like(goal)
     for joint, delay in enumerate(delays):
         sent = SAMPLE_PERIOD * np.floor((grid - delay) / SAMPLE_PERIOD + 1e-6)
@@ -52,7 +52,7 @@ def true_track(
         (0.5 * upper.mass + upper.tip_mass + lower.mass + lower.tip_mass) * upper.length * GRAVITY,
         (0.5 * lower.mass + lower.tip_mass) * lower.length * GRAVITY,
     )
-    first, second = (each.joint(kp, friction=factor) for each, factor in zip(servos, friction, strict=True))
+    first, second = (servo.joint(kp, friction=factor) for servo, factor in zip(servos, friction, strict=True))
     position = _moved(first, second, told, masses, (float(goal[0, 0]), float(goal[0, 1])))
     begun = grid >= -0.5 * PERIOD
     return ArmTrack(time=grid[begun], goal_position=goal[begun], position=position[begun])
@@ -78,11 +78,11 @@ def _moved(
     """
     substeps = round(PERIOD / STEP)
     upper, lower, coupling, weight_upper, weight_lower = masses
-    found = np.empty((len(goals), 2))
+    result = np.empty((len(goals), 2))
     q1, q2 = start
     v1, v2, strain1, strain2 = 0.0, 0.0, 0.0, 0.0
     for k in range(len(goals)):
-        found[k, 0], found[k, 1] = q1, q2
+        result[k, 0], result[k, 1] = q1, q2
         demand1 = demanded(first, goals[k, 0] - q1, v1)
         demand2 = demanded(second, goals[k, 1] - q2, v2)
         for _ in range(substeps):
@@ -109,4 +109,4 @@ def _moved(
             v2 += (m11 * net2 - m12 * net1) / determinant * STEP
             q1 += v1 * STEP
             q2 += v2 * STEP
-    return found
+    return result

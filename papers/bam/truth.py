@@ -123,14 +123,14 @@ def record(truth: TrueServo, runs: Sequence[Run], *, seed: int = 0) -> list[Reco
     for row, run in zip(draws, runs, strict=True):
         row[1] = np.random.default_rng(round(1e3 * run.load.mass)).standard_normal()
     with ThreadPoolExecutor(available_processors()) as pool:
-        return list(pool.map(lambda each: _recorded(truth, *each), zip(runs, draws, strict=True)))
+        return list(pool.map(lambda pair: _recorded(truth, *pair), zip(runs, draws, strict=True)))
 
 
 def _recorded(truth: TrueServo, run: Run, draw: Array) -> Recording:
     reality, script = truth.reality, SCRIPTS[run.script]
     supply, mass, friction = (
-        1.0 + spread * float(each)
-        for spread, each in zip(
+        1.0 + spread * float(deviation)
+        for spread, deviation in zip(
             (reality.supply_spread, reality.mass_spread, reality.friction_spread), draw, strict=False
         )
     )
@@ -189,10 +189,10 @@ def _pendulum(
     """
     substeps = round(PERIOD / STEP)
     inertia = joint.armature + arm_inertia
-    found = np.empty(len(goals))
+    result = np.empty(len(goals))
     position, velocity, strain = start, 0.0, 0.0
     for k in range(len(goals)):
-        found[k] = position
+        result[k] = position
         demand = demanded(joint, goals[k] - position, velocity)
         for _ in range(substeps):
             motor = motor_torque(joint, demand, position, velocity, enabled[k])
@@ -202,7 +202,7 @@ def _pendulum(
             strain += rate * STEP
             velocity += (motor + external + friction) / inertia * STEP
             position += velocity * STEP
-    return found
+    return result
 
 
 _DYNAMIXEL = ((0.5, 1.0, 1.5), (0.1, 0.15, 0.2), (4.0, 8.0, 16.0, 32.0))

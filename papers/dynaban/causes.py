@@ -63,13 +63,13 @@ class Remains:
     pid_deformation: float
 
 
-def remains(found: Figures, pid: Figures | None, told: Sequence[int]) -> Remains:
+def remains(with_cause: Figures, pid: Figures | None, told: Sequence[int]) -> Remains:
     """Return what is left of the errors with feed-forward, and with the PID only; `told`: see `lateness`."""
     return Remains(
-        lateness=float(np.abs(found.delay[:, told]).mean()),
-        deformation=float(found.deformation[:, MOVING].mean()),
-        knee=float(found.delay[:, RIGHT_KNEE].mean()),
-        way=0.5 * float(found.foot_delay.mean() + found.trunk_delay.mean()),
+        lateness=float(np.abs(with_cause.delay[:, told]).mean()),
+        deformation=float(with_cause.deformation[:, MOVING].mean()),
+        knee=float(with_cause.delay[:, RIGHT_KNEE].mean()),
+        way=0.5 * float(with_cause.foot_delay.mean() + with_cause.trunk_delay.mean()),
         pid_deformation=float(pid.deformation[:, MOVING].mean()) if pid is not None else float("nan"),
     )
 
@@ -88,25 +88,25 @@ def find_causes(
     common = law.law
     nominal = FeedForwardLaw.from_servo(experiment.servo)
     repeats = min(_REPEATS, experiment.repeats)
-    found: dict[str, Remains] = {}
+    causes: dict[str, Remains] = {}
     for name, reality in (*WITHOUT.items(), (LOAD_KNOWN, Reality())):
         task.say(f"errors that remain: {name}")
         kicks = replace(experiment, reality=reality, repeats=repeats).kicks()
         laws = [[nominal if name == LOAD_KNOWN else common] * len(JOINTS)] * len(kicks)
         pid = figures(by_position(kicks, reality), repeats) if name in (ALL, AS_BENCH) else None
-        found[name] = remains(figures(by_feed_forward(kicks, reality, laws), repeats), pid, told)
-    return found
+        causes[name] = remains(figures(by_feed_forward(kicks, reality, laws), repeats), pid, told)
+    return causes
 
 
-def causes_exhibit(task: Task, experiment: Experiment, found: Mapping[str, Remains]) -> Exhibit:
+def causes_exhibit(task: Task, experiment: Experiment, causes: Mapping[str, Remains]) -> Exhibit:
     """Draw what is left without each cause."""
     repeats = min(_REPEATS, experiment.repeats)
     title = f"Feed-forward, {experiment.robots} simulated robots, {repeats} kicks each"
     save_figure(
         plot_causes(
-            [*found],
-            [1e3 * each.lateness for each in found.values()],
-            [np.degrees(each.deformation) for each in found.values()],
+            [*causes],
+            [1e3 * cause.lateness for cause in causes.values()],
+            [np.degrees(cause.deformation) for cause in causes.values()],
             title,
         ),
         task.output / "remaining_errors.png",
@@ -124,11 +124,11 @@ def causes_exhibit(task: Task, experiment: Experiment, found: Mapping[str, Remai
             *(
                 (
                     name,
-                    f"{1e3 * each.lateness:.1f}",
-                    f"{np.degrees(each.deformation):.2f}",
-                    f"{1e3 * each.knee:.1f}",
+                    f"{1e3 * cause.lateness:.1f}",
+                    f"{np.degrees(cause.deformation):.2f}",
+                    f"{1e3 * cause.knee:.1f}",
                 )
-                for name, each in found.items()
+                for name, cause in causes.items()
             ),
         ),
     )

@@ -50,27 +50,27 @@ def own_parameters_claims(common: Figures, own: Figures) -> list[Claim]:
     robots = common.by_robot()
     told = told_joints(robots[0], own)
 
-    def sizes(found: Figures) -> Array:
-        return np.array([np.abs(found.delay[:, told]).mean(), _moving(found.deformation)])
+    def sizes(of_way: Figures) -> Array:
+        return np.array([np.abs(of_way.delay[:, told]).mean(), _moving(of_way.deformation)])
 
     ratios = sizes(robots[0]) / sizes(own)
     of_robots = np.array([sizes(robot) for robot in robots])
-    apart = of_robots.max(axis=0) / of_robots.min(axis=0)
+    spread = of_robots.max(axis=0) / of_robots.min(axis=0)
     return [
         synthetic_claim(
             "6, a set of parameters (4) for each servo would improve: mean |delay| and deformation,"
             " common / own",
             "above 1, both",
             f"{ratios[0]:.2f}, {ratios[1]:.2f}",
-            bool(np.all(ratios > apart)),
+            bool(np.all(ratios > spread)),
             "the paper expects an improvement and tells no size: both above the highest over the lowest of"
-            f" the robots with the common law, {apart[0]:.2f} and {apart[1]:.2f}, for robots differ by that"
+            f" the robots with the common law, {spread[0]:.2f} and {spread[1]:.2f}, for robots differ by that"
             " anyway; delays of those joints where one is found",
-            contradicts=bool(np.all(ratios < 1.0 / apart)),
-            undecided=bool(np.all(ratios >= 1.0 / apart)),
+            contradicts=bool(np.all(ratios < 1.0 / spread)),
+            undecided=bool(np.all(ratios >= 1.0 / spread)),
             reason="one is within what robots differ by: not decided. Friction that grows with the load,"
             " which law (4) lacks, is the same in both"
-            if np.all(ratios >= 1.0 / apart)
+            if np.all(ratios >= 1.0 / spread)
             else "not understood; friction that grows with the load, which law (4) lacks, is the same in"
             " both",
         )
@@ -82,15 +82,15 @@ def _moving(values: Array, joints: Sequence[int] = MOVING) -> float:
     return float(values[:, joints].mean())
 
 
-def _of_leg(found: Figures, leg: slice) -> float:
+def _of_leg(of_way: Figures, leg: slice) -> float:
     """Return the mean deformation of a leg's joints that move, °."""
     joints = [j for j in range(len(JOINTS))[leg] if j in MOVING]
-    return float(np.degrees(found.deformation[:, joints].mean()))
+    return float(np.degrees(of_way.deformation[:, joints].mean()))
 
 
-def _largest(found: Figures, joints: Sequence[int]) -> str:
+def _largest(of_way: Figures, joints: Sequence[int]) -> str:
     """Say which of these joints has the largest delay."""
-    delay = 1e3 * found.delay.mean(axis=0)
+    delay = 1e3 * of_way.delay.mean(axis=0)
     worst = max(joints, key=lambda joint: abs(delay[joint]))
     return f"most {JOINTS[worst]}, {delay[worst]:.0f} ms"
 
@@ -122,24 +122,24 @@ def _delay_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim
     both = before, after
     told, undecided = told_joints(*both), undecided_joints(*both)
 
-    def delay(each: Figures) -> float:
-        return 1e3 * _moving(each.delay, told)
+    def delay(of_way: Figures) -> float:
+        return 1e3 * _moving(of_way.delay, told)
 
-    def of_knee(each: Figures) -> float:
-        return 1e3 * float(each.delay[:, RIGHT_KNEE].mean())
+    def of_knee(figures: Figures) -> float:
+        return 1e3 * float(figures.delay[:, RIGHT_KNEE].mean())
 
-    def of_way(each: Figures) -> float:
-        return 1e3 * 0.5 * float(each.foot_delay.mean() + each.trunk_delay.mean())
+    def of_way(figures: Figures) -> float:
+        return 1e3 * 0.5 * float(figures.foot_delay.mean() + figures.trunk_delay.mean())
 
     late, limit, step = of_knee(after), 1e3 * _PERIOD, 1e3 * _STEP
     loaded = _largest(after, told) + _without(
-        causes, LOAD_KNOWN, "mean |delay|", lambda each: f"{1e3 * each.lateness:.1f} ms"
+        causes, LOAD_KNOWN, "mean |delay|", lambda cause: f"{1e3 * cause.lateness:.1f} ms"
     )
     knee, way = (
         "".join(_without(causes, cause, what, size) for cause in (AS_BENCH, IN_TIME)).removeprefix("; ")
         for what, size in (
-            ("the knee", lambda each: f"{1e3 * each.knee:.1f} ms"),
-            ("foot and trunk", lambda each: f"{1e3 * each.way:.1f} ms"),
+            ("the knee", lambda cause: f"{1e3 * cause.knee:.1f} ms"),
+            ("foot and trunk", lambda cause: f"{1e3 * cause.way:.1f} ms"),
         )
     )
     return [
@@ -181,7 +181,7 @@ def _delay_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim
             " more than half of its way, for one that does not move has no delay; contradicted where it is"
             " late by more than 10 ms, for the paper's is early",
             f"ms, {'late' if late > 0.0 else 'early'} (the paper's: early)",
-            opposite=lambda each: each > limit,
+            opposite=lambda delay_ms: delay_ms > limit,
             moves=float(after.reached[:, RIGHT_KNEE].mean()) > _HALF,
             reason=("the sign is the other one; " if late > 0.0 else "")
             + (f"{knee}{_early_words(causes)}" if knee else UNEXPECTED),
@@ -207,15 +207,16 @@ def _delay_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim
 def _deformation_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim]:
     both = before, after
 
-    def deformation(each: Figures) -> float:
-        return float(np.degrees(_moving(each.deformation)))
+    def deformation(of_way: Figures) -> float:
+        return float(np.degrees(_moving(of_way.deformation)))
 
     legs = [
-        f"{name}: supporting leg {_of_leg(each, SUPPORTING):.2f}°, kicking leg {_of_leg(each, KICKING):.2f}°"
-        for name, each in (("PID only", before), ("feed-forward", after))
+        f"{name}: supporting leg {_of_leg(of_way, SUPPORTING):.2f}°,"
+        f" kicking leg {_of_leg(of_way, KICKING):.2f}°"
+        for name, of_way in (("PID only", before), ("feed-forward", after))
     ]
     pid = legs[0] + _without(
-        causes, AS_BENCH, "PID only", lambda each: f"{np.degrees(each.pid_deformation):.2f}°"
+        causes, AS_BENCH, "PID only", lambda cause: f"{np.degrees(cause.pid_deformation):.2f}°"
     )
     foot = float(before.foot_deformation.mean() / after.foot_deformation.mean())
     trunk = float(before.trunk_deformation.mean() / after.trunk_deformation.mean())
@@ -261,7 +262,7 @@ def _flat_claim(before: Figures, after: Figures) -> Claim:
 
     def spreads(one: Figures, other: Figures) -> tuple[float, float]:
         flat, moving = (
-            float(np.mean([np.mean(each.spread(each.delay)[list(joints)]) for each in (one, other)]))
+            float(np.mean([np.mean(of_way.spread(of_way.delay)[list(joints)]) for of_way in (one, other)]))
             for joints in (FLAT, told)
         )
         return flat, moving
@@ -271,7 +272,7 @@ def _flat_claim(before: Figures, after: Figures) -> Claim:
         return flat / moving if moving > 0.0 else 0.0  # none where nothing moves
 
     moving = spreads(before, after)[1]
-    ends = sum(ends_at_limit(each, joint) for each in (before, after) for joint in FLAT)
+    ends = sum(ends_at_limit(of_way, joint) for of_way in (before, after) for joint in FLAT)
     return kick_claim(
         "6, spread of the delay, joints with flat trajectories / others: several times higher",
         "several",
@@ -280,7 +281,7 @@ def _flat_claim(before: Figures, after: Figures) -> Claim:
         (_SEVERAL, _MANY),
         "several times: twice to ten times, as for ten times the paper says 'an order of magnitude'; its"
         " figure 3 is not to be had with numbers; contradicted below 1",
-        opposite=lambda each: each < 1.0,
+        opposite=lambda ratio: ratio < 1.0,
         moves=moving > 0.0,
         reason=f"the flat joints' search ends at its limit of either sign in {ends} of"
         f" {2 * len(FLAT) * len(before.delay)} cases, which widens their spread; the others' is"

@@ -189,12 +189,12 @@ class Experiment:
     def kicks(self) -> list[Kick]:
         """Return the kicks, one robot after the other."""
         rng = np.random.default_rng(self.seed)
-        found = []
+        result = []
         for _ in range(self.robots):
             scales = 1.0 + rng.uniform(-self.reality.mass, self.reality.mass, len(BODIES))
             servos = [self._real_servo(rng) for _ in JOINTS]
-            found += [self._kick(scales, servos, rng) for _ in range(self.repeats)]
-        return found
+            result += [self._kick(scales, servos, rng) for _ in range(self.repeats)]
+        return result
 
     def _real_servo(self, rng: np.random.Generator) -> ServoModel:
         real, servo = self.reality, self.servo
@@ -208,7 +208,7 @@ class Experiment:
     def _kick(self, scales: Array, servos: Sequence[ServoModel], rng: np.random.Generator) -> Kick:
         real = self.reality
         warmth, supply = 1.0 + rng.uniform(-real.warmth, real.warmth), rng.uniform(-real.supply, real.supply)
-        today = tuple(replace(each, friction=each.friction.scaled(no_load=warmth)) for each in servos)
+        today = tuple(replace(servo, friction=servo.friction.scaled(no_load=warmth)) for servo in servos)
         stage = Stage(
             spec=partial(stand_spec, scales, real.play, gravity_sign=real.load_sign),
             known=stand_spec,
@@ -222,7 +222,7 @@ class Experiment:
         )
         torque = _holding_torque(stand_spec(scales, gravity_sign=real.load_sign))
         rest = np.array(
-            [float(each.friction.budget(t, -t, 0.0)) for each, t in zip(today, torque, strict=True)]
+            [float(servo.friction.budget(t, -t, 0.0)) for servo, t in zip(today, torque, strict=True)]
         )
         pressed = torque + rng.uniform(-real.stiction, real.stiction, len(JOINTS)) * rest
         return Kick(
@@ -283,14 +283,14 @@ def figures(runs: Sequence[Performance], repeats: int) -> Figures:
     feet = [following_in_space(run.goal_place, run.place, dt, reach=REACH) for run in runs]
     trunks = [following_in_space(run.goal_tilt, run.tilt, dt, reach=REACH) for run in runs]
     return Figures(
-        delay=np.array([[each.delay for each in row] for row in followed]),
-        deformation=np.array([[each.deformation for each in row] for row in followed]),
-        error=np.array([[each.error for each in row] for row in followed]),
+        delay=np.array([[joint.delay for joint in row] for row in followed]),
+        deformation=np.array([[joint.deformation for joint in row] for row in followed]),
+        error=np.array([[joint.error for joint in row] for row in followed]),
         reached=np.array([np.ptp(run.position, axis=0) / np.ptp(run.goal, axis=0) for run in runs]),
-        foot_delay=np.array([each.delay for each in feet]),
-        foot_deformation=np.array([each.deformation for each in feet]),
-        trunk_delay=np.array([each.delay for each in trunks]),
-        trunk_deformation=np.array([each.deformation for each in trunks]),
+        foot_delay=np.array([foot.delay for foot in feet]),
+        foot_deformation=np.array([foot.deformation for foot in feet]),
+        trunk_delay=np.array([trunk.delay for trunk in trunks]),
+        trunk_deformation=np.array([trunk.deformation for trunk in trunks]),
         repeats=repeats,
     )
 
@@ -303,7 +303,7 @@ def _joint_following(run: Performance, joint: int, dt: float) -> Following:
     return following(goal, measured, dt, reach=REACH)
 
 
-def leg_spread(found: Figures, leg: str) -> float:
+def leg_spread(of_way: Figures, leg: str) -> float:
     """Return the spread of the deformation, mean over a leg's joints that move, rad.
 
     Args:
@@ -311,7 +311,7 @@ def leg_spread(found: Figures, leg: str) -> float:
         leg: "supporting" or "kicking".
     """
     chosen = range(len(JOINTS))[SUPPORTING if leg == "supporting" else KICKING]
-    return float(np.mean(found.spread(found.deformation)[[j for j in chosen if j in MOVING]]))
+    return float(np.mean(of_way.spread(of_way.deformation)[[j for j in chosen if j in MOVING]]))
 
 
 def _holding_torque(spec: mujoco.MjSpec) -> Array:
@@ -323,7 +323,7 @@ def _holding_torque(spec: mujoco.MjSpec) -> Array:
 
 def _duty(servos: Sequence[ServoModel], torque: Array, supply: float) -> Array:
     """Return the duty that gives motor torques at rest."""
-    per_volt = np.array([each.motor.torque_constant / each.motor.resistance for each in servos])
+    per_volt = np.array([servo.motor.torque_constant / servo.motor.resistance for servo in servos])
     return np.asarray(torque / per_volt / supply)
 
 

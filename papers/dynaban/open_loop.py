@@ -102,17 +102,19 @@ def main(directory: str, seeds: Sequence[int]) -> None:
     }
     rows = [row(name, servo, test) for name, servo in others.items()]
     for seed in seeds:
-        found = identify(logs, "mx64", IdentifySettings(models="all", test=test, seed=seed))
-        for name, fit in found.fits.items():
-            chosen = ", chosen" if name == found.chosen else ""
+        result = identify(logs, "mx64", IdentifySettings(models="all", test=test, seed=seed))
+        for name, fit in result.fits.items():
+            chosen = ", chosen" if name == result.chosen else ""
             rows.append(row(f"{name}, seed {seed}{chosen}", fit.servo, test))
-        best = found.fits[found.chosen]
-        logging.info("seed %d: %s %s", seed, found.reason, found.test_error)
+        best = result.fits[result.chosen]
+        logging.info("seed %d: %s %s", seed, result.reason, result.test_error)
         if best.diagnosis is not None:
             logging.info("%s", best.diagnosis.sentence)
-        for each in best.uncertainty.estimates if best.uncertainty is not None else ():
-            told = "" if each.identifiable else " (not identifiable)"
-            logging.info("%s %.4g, %.4g to %.4g%s", each.name, each.value, each.low, each.high, told)
+        for estimate in best.uncertainty.estimates if best.uncertainty is not None else ():
+            told = "" if estimate.identifiable else " (not identifiable)"
+            logging.info(
+                "%s %.4g, %.4g to %.4g%s", estimate.name, estimate.value, estimate.low, estimate.high, told
+            )
         print(format_table(HEADINGS, rows), flush=True)
 
 

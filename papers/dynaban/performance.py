@@ -289,12 +289,12 @@ class _Robot:
         model = self.stage.known_model()
         order = [int(model.joint(name).qposadr[0]) for name in self.stage.joints]
         data = mujoco.MjData(model)
-        found = np.empty((2, len(positions), 3))
+        places = np.empty((2, len(positions), 3))
         for k, position in enumerate(positions):
             data.qpos[order] = position
             mujoco.mj_kinematics(model, data)
-            found[:, k] = self._seen(data)
-        return found[0], found[1]
+            places[:, k] = self._seen(data)
+        return places[0], places[1]
 
 
 def _roll_pitch_yaw(matrix: Array) -> Array:

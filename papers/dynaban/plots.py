@@ -209,7 +209,7 @@ def plot_deformations(
         ("RMS error, not shifted [°]", "RMS error, shifted by the delay [°]"),
         strict=True,
     ):
-        _draw_bars(axes, joints, {way: np.degrees(each) for way, each in values.items()}, ignored)
+        _draw_bars(axes, joints, {way: np.degrees(value) for way, value in values.items()}, ignored)
         axes.set_ylabel(label)
     figure.axes[0].legend(fontsize="small")
     figure.suptitle(title, fontsize="medium")

@@ -109,7 +109,7 @@ def read_runs(folder: Path) -> list[VoltageLog]:
     The first sample's speed is not measured; their program begins with that of the second one, a mean over
     the last 50 ms. Runs of type 0 begin in steady motion, the others at rest.
     """
-    return [_voltage_log(each) for each in load_recordings([str(folder / name) for name in _FILES])]
+    return [_voltage_log(recording) for recording in load_recordings([str(folder / name) for name in _FILES])]
 
 
 def split_runs(runs: Sequence[VoltageLog]) -> tuple[list[VoltageLog], list[VoltageLog]]:
@@ -166,8 +166,8 @@ def redo_recordings(
         task.output / "figure_1.png",
     )
     better = _extended_fits(law, train, held_out, settings, task.say)
-    found = {"tuned\nby hand": PROGRAM, "authors'\nfit": FIRMWARE, "law (4)": law, **better}
-    errors = {name: log_errors((model,), held_out)[0] for name, model in found.items()}
+    models = {"tuned\nby hand": PROGRAM, "authors'\nfit": FIRMWARE, "law (4)": law, **better}
+    errors = {name: log_errors((model,), held_out)[0] for name, model in models.items()}
     save_figure(
         plot_friction_models(errors, f"{len(held_out)} runs held out: friction models M1 to M6"),
         task.output / "section_4_models.png",
@@ -196,15 +196,15 @@ def missing_exhibits() -> list[Exhibit]:
 
 def steady_runs(runs: Sequence[VoltageLog]) -> dict[str, tuple[Array, Array]]:
     """Return speeds, rad/s, and voltages, V, of runs at constant command that begin in motion, by file."""
-    found: dict[str, tuple[Array, Array]] = {}
+    result: dict[str, tuple[Array, Array]] = {}
     time = PERIOD * np.arange(len(runs[0].voltage))
     for name in _FILES:
         stem = name.split(".")[0]
         chosen = [run for run in runs if run.name.startswith(stem) and _STEADY in run.name]
         speed = np.array([np.polyfit(time, run.position, 1)[0] for run in chosen])
         volts = np.array([run.voltage.mean() for run in chosen])
-        found[stem.replace("_", " ")] = speed[speed > _FAST], volts[speed > _FAST]
-    return found
+        result[stem.replace("_", " ")] = speed[speed > _FAST], volts[speed > _FAST]
+    return result
 
 
 def _shown(runs: Sequence[VoltageLog]) -> list[VoltageLog]:
@@ -240,15 +240,15 @@ def _extended_fits(
     say: Callable[[str], None],
 ) -> dict[str, Model]:
     """Return M1 to M6, fitted over whole runs from the result with law (4) on."""
-    found: dict[str, Model] = {}
+    fits: dict[str, Model] = {}
     for name in settings.models:
         say(f"recordings: {name.upper()}")
         begin = extended(law, load_servo("mx64"), name, load=0.05)
         fit = identify_voltage_model(
             train, held_out, begin, generations=settings.generations, restarts=1, seed=1
         )
-        found[name.upper()] = fit.model
-    return found
+        fits[name.upper()] = fit.model
+    return fits
 
 
 def _fit_law(
@@ -299,19 +299,19 @@ def _ratio(reading: Reading, model: Model, held_out: Sequence[VoltageLog]) -> fl
     runs = reading.part(held_out)
     if reading.squares:
         return score(PROGRAM, runs) / score(model, runs)
-    hand, found = np.mean(log_errors((PROGRAM, model), runs), axis=1)
-    return float(hand / found)
+    hand, fitted = np.mean(log_errors((PROGRAM, model), runs), axis=1)
+    return float(hand / fitted)
 
 
 def _magnitude_claim(fit: VoltageFit, held_out: Sequence[VoltageLog]) -> Claim:
-    hand, found = log_errors((fit.start, fit.model), held_out)
-    low, high = _ratio_interval(hand, found)
+    hand, fitted = log_errors((fit.start, fit.model), held_out)
+    low, high = _ratio_interval(hand, fitted)
     holds, partly = low >= _LEAST and high <= _MOST, low <= _MOST and high >= _LEAST
     return claim(
         "real",
         "1, error of hand tuning / CMA-ES: an order of magnitude (mean RMS over 1 s, held-out runs)",
         10.0,
-        float(hand.mean() / found.mean()),
+        float(hand.mean() / fitted.mean()),
         holds,
         f"all of the interval within {_LEAST:.1f} to {_MOST:.0f}: an order of magnitude is the power of ten"
         " that a factor is nearest to, which is the usual reading, half a decade to each side of 10. The"
@@ -342,7 +342,7 @@ def _linearity_claim(steady: Mapping[str, tuple[Array, Array]]) -> Claim:
         slope, offset = np.polyfit(speed, volts, 1)
         frictions.append(offset)
         middles.append(offset + slope * _HIGH)
-    apart = abs(middles[0] - middles[1])
+    difference = abs(middles[0] - middles[1])
     bend, error = max(bends)
     return claim(
         "real",
@@ -350,11 +350,11 @@ def _linearity_claim(steady: Mapping[str, tuple[Array, Array]]) -> Claim:
         " rad/s",
         "none observed",
         bend,
-        bend <= apart,
-        f"at most what the voltage differs by between the two sessions, {apart:.3f} V at {_HIGH:g} rad/s:"
-        " less cannot be told from friction that changes by itself",
+        bend <= difference,
+        f"at most what the voltage differs by between the two sessions, {difference:.3f} V at {_HIGH:g}"
+        " rad/s: less cannot be told from friction that changes by itself",
         "V",
-        contradicts=bend - apart > _SURE * error,
+        contradicts=bend - difference > _SURE * error,
         undecided=True,
         chosen_after="the upper half of the speeds was chosen when the bend over all of them had come out"
         " against the paper, which speaks of high speeds and of a Stribeck part below",

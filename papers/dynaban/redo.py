@@ -98,8 +98,8 @@ def redo(task: Task, effort: Effort) -> Redone:
     if folder is None:
         exhibits += recordings.missing_exhibits()
     else:
-        found, pages = recordings.redo_recordings(task, folder, effort.recordings)
-        claims += found
+        of_recordings, pages = recordings.redo_recordings(task, folder, effort.recordings)
+        claims += of_recordings
         exhibits += pages
     runs, compared = perform_kicks(task, effort.experiment, law)
     told = told_joints(compared[POSITION], compared[LAW_4])
@@ -158,12 +158,12 @@ def _own_law(servo: ServoModel, begin: DynabanModel) -> FeedForwardLaw:
 def _checks(task: Task, effort: Effort) -> list[Claim]:
     """Check the code on servos that are just as the host believes, of which the paper has no figures."""
     task.say("voltage logs of a servo of law (4)")
-    found = cast("DynabanModel", bench_fit(LIKE_THE_PAPER, replace(effort, every=2 * effort.every)).model)
+    model = cast("DynabanModel", bench_fit(LIKE_THE_PAPER, replace(effort, every=2 * effort.every)).model)
     true = LIKE_THE_PAPER
     off = max(
-        abs(found.torque_constant / found.resistance / (true.torque_constant / true.resistance) - 1.0),
-        abs(found.armature / true.armature - 1.0),
-        abs(found.static / true.static - 1.0),
+        abs(model.torque_constant / model.resistance / (true.torque_constant / true.resistance) - 1.0),
+        abs(model.armature / true.armature - 1.0),
+        abs(model.static / true.static - 1.0),
     )
     task.say("a kick of servos of law (4)")
     worst, bent = _exact_kick()
@@ -218,9 +218,9 @@ def _exact_kick() -> tuple[float, float]:
     kicks = Experiment(reality=reality, robots=1, repeats=1, servo=servo).kicks()
     kicks = [replace(kick, holding=kick.ideal_holding()) for kick in kicks]
     law = LIKE_THE_PAPER.law
-    found = figures(by_feed_forward(kicks, reality, [[law] * len(JOINTS)]), 1)
+    exact = figures(by_feed_forward(kicks, reality, [[law] * len(JOINTS)]), 1)
     moving = [j for j in range(len(JOINTS)) if j not in FLAT]
-    return float(np.max(np.abs(found.delay[:, moving]))), float(np.max(found.deformation))
+    return float(np.max(np.abs(exact.delay[:, moving]))), float(np.max(exact.deformation))
 
 
 def _friction_law(task: Task, fit: VoltageFit) -> Exhibit:
@@ -251,12 +251,12 @@ def _simulated_bench(task: Task, fit: VoltageFit, effort: Effort) -> Exhibit:
     shown = [next(log for log in held_out if log.name.startswith(kind)) for kind in ("step", "saw", "abrupt")]
     title = f"Simulated MX-64 in open loop, {len(held_out)} logs held out"
     save_figure(plot_voltage_fit(fit, shown, held_out, title), task.output / "section_4_simulated.png")
-    found, start = 1e3 * fit.held_out_error, 1e3 * fit.start_held_out_error
+    fitted, start = 1e3 * fit.held_out_error, 1e3 * fit.start_held_out_error
     return Exhibit(
         name="section 4, simulated",
         subject="law (4) of a simulated MX-64, which the kicks are fed forward with",
         remark="the servo has M6, which law (4) cannot say: mean RMS error over 1 s of held-out logs"
-        f" {found:.1f} mrad, of the datasheet's motor {start:.0f} mrad",
+        f" {fitted:.1f} mrad, of the datasheet's motor {start:.0f} mrad",
         pictures=("section_4_simulated.png",),
     )
 
@@ -276,15 +276,15 @@ def _kick_exhibits(
         "figure_2.png": plot_joint(first, RIGHT_KNEE, f"Right knee, {repeats} kicks of a simulated robot"),
         "figure_3.png": plot_delays(
             JOINTS,
-            {way: each.delay for way, each in compared.items()},
+            {way: of_way.delay for way, of_way in compared.items()},
             flat | dict.fromkeys(undecided, "not\ndecided"),
             REACH,
             f"Delay, {all_kicks}; pale joints count in no mean",
         ),
         "figure_4.png": plot_deformations(
             JOINTS,
-            {way: each.error for way, each in compared.items()},
-            {way: each.deformation for way, each in compared.items()},
+            {way: of_way.error for way, of_way in compared.items()},
+            {way: of_way.deformation for way, of_way in compared.items()},
             flat,
             f"RMS error, {all_kicks}; pale joints count in no mean",
         ),

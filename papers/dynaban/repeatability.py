@@ -46,7 +46,7 @@ class Split:
     @classmethod
     def make(cls, before: Figures, after: Figures) -> Split:
         """Return the split of kicks with the PID only and of kicks with feed-forward."""
-        spreads = [leg_spread(each, leg) for leg in ("supporting", "kicking") for each in (before, after)]
+        spreads = [leg_spread(of_way, leg) for leg in ("supporting", "kicking") for of_way in (before, after)]
         supporting, kicking = (
             OfRobots.make(partial(_ratio, leg), before, after) for leg in ("supporting", "kicking")
         )
@@ -84,15 +84,15 @@ def find_splits(
         known: figures of the experiment as it is, PID only and feed-forward.
     """
     laws = [law.law] * len(JOINTS)
-    found = {_ALL: Split.make(*known)}
+    splits = {_ALL: Split.make(*known)}
     real = experiment.reality
     for share in SHARES:
         task.say(f"repeatability with {share:g} of what stiction leaves before kicks")
         less = replace(real, start=share * real.start, stiction=share * real.stiction)
         kicks = replace(experiment, reality=less).kicks()
         ways = by_position(kicks, less), by_feed_forward(kicks, less, [laws] * len(kicks))
-        found[share] = Split.make(*(figures(runs, experiment.repeats) for runs in ways))
-    return found
+        splits[share] = Split.make(*(figures(runs, experiment.repeats) for runs in ways))
+    return splits
 
 
 def split_claim(splits: Mapping[float, Split]) -> Claim:
@@ -105,12 +105,12 @@ def split_claim(splits: Mapping[float, Split]) -> Claim:
         splits: by the share of what stiction leaves before kicks, all of it among them.
     """
     low, high = gain_limits(_SUPPORTING)
-    ours, others = splits[_ALL], [each for share, each in splits.items() if share != _ALL]
-    contradicts = all(each.opposite for each in splits.values())
-    undecided = ours.may_hold or any(each.holds for each in others)
+    ours, others = splits[_ALL], [split for share, split in splits.items() if share != _ALL]
+    contradicts = all(split.opposite for split in splits.values())
+    undecided = ours.may_hold or any(split.holds for split in others)
     shares = "; ".join(
-        f"{share:g} of it {_words(each.supporting)} and {_words(each.kicking)}"
-        for share, each in splits.items()
+        f"{share:g} of it {_words(split.supporting)} and {_words(split.kicking)}"
+        for share, split in splits.items()
     )
     return claim(
         "synthetic",
@@ -145,11 +145,11 @@ def splits_exhibit(splits: Mapping[float, Split]) -> Exhibit:
             *(
                 (
                     f"{share:g}",
-                    *(f"{np.degrees(spread):.3f}" for spread in each.spreads),
-                    _words(each.supporting),
-                    _words(each.kicking),
+                    *(f"{np.degrees(spread):.3f}" for spread in split.spreads),
+                    _words(split.supporting),
+                    _words(split.kicking),
                 )
-                for share, each in splits.items()
+                for share, split in splits.items()
             ),
         ),
     )
@@ -163,6 +163,6 @@ def _ratio(leg: str, before: Figures, after: Figures) -> float:
     return leg_spread(before, leg) / leg_spread(after, leg)
 
 
-def _words(found: OfRobots) -> str:
-    interval = f" ({found.low:.2f} to {found.high:.2f})" if len(found.robots) > 1 else ""
-    return f"{found.mean:.2f}{interval}"
+def _words(ratio: OfRobots) -> str:
+    interval = f" ({ratio.low:.2f} to {ratio.high:.2f})" if len(ratio.robots) > 1 else ""
+    return f"{ratio.mean:.2f}{interval}"

@@ -26,7 +26,7 @@ _ROUNDS = 100  # of a contraction
 
 def undecided_joints(*ways: Figures) -> tuple[int, ...]:
     """Return those joints that move, and whose search for a delay ends at its limit in any run of any way."""
-    return tuple(joint for joint in MOVING if any(ends_at_limit(each, joint) for each in ways))
+    return tuple(joint for joint in MOVING if any(ends_at_limit(way, joint) for way in ways))
 
 
 def told_joints(*ways: Figures) -> list[int]:
@@ -35,17 +35,17 @@ def told_joints(*ways: Figures) -> list[int]:
     return [joint for joint in MOVING if joint not in undecided]
 
 
-def ends_at_limit(found: Figures, joint: int) -> int:
+def ends_at_limit(of_way: Figures, joint: int) -> int:
     """Return in how many runs the search for a joint's delay ends at its limit."""
-    return int(np.sum(np.abs(found.delay[:, joint]) > REACH - _STEP))
+    return int(np.sum(np.abs(of_way.delay[:, joint]) > REACH - _STEP))
 
 
-def limit_words(found: Figures, joints: Sequence[int]) -> str:
+def limit_words(of_way: Figures, joints: Sequence[int]) -> str:
     """Say of joints how often the search ends at its limit, and how far they move."""
     return "; ".join(
         f"{JOINTS[joint]} not decided: the search ends at its limit of {1e3 * REACH:.0f} ms in"
-        f" {ends_at_limit(found, joint)} of {len(found.delay)} kicks, and the joint moves by"
-        f" {100.0 * float(np.mean(found.reached[:, joint])):.0f} % of its way"
+        f" {ends_at_limit(of_way, joint)} of {len(of_way.delay)} kicks, and the joint moves by"
+        f" {100.0 * float(np.mean(of_way.reached[:, joint])):.0f} % of its way"
         for joint in joints
     )
 
@@ -64,7 +64,7 @@ def sticking_words(joint: int, experiment: Experiment) -> str:
     for _ in range(_ROUNDS):
         raising = load + float(friction.budget(raising, -load, 0.0))
         lowering = load - float(friction.budget(lowering, -load, 0.0))
-    duties = [each / _torque_of_duty(servo, real.resistance) for each in (raising, lowering)]
+    duties = [torque / _torque_of_duty(servo, real.resistance) for torque in (raising, lowering)]
     firmware = servo.firmware
     assert isinstance(firmware, VoltageFirmware)
     wide = np.degrees((duties[0] - duties[1]) / (firmware.duty_per_kp_rad * PidGains().p))

@@ -77,7 +77,7 @@ class OfRobots:
 
     def all_are(self, told: Callable[[float], bool]) -> bool:
         """Tell whether both ends of the interval, and each robot, are what `told` tells."""
-        return all(told(each) for each in (self.low, self.high, *self.robots))
+        return all(told(ratio) for ratio in (self.low, self.high, *self.robots))
 
     def words(self) -> str:
         """Say what the interval is; nothing of one robot."""
@@ -148,16 +148,16 @@ def kick_claim(
         moves: whether joints move as far as the figure needs to mean something.
         reason: why it does not hold.
     """
-    found = OfRobots.make(size, *both)
-    partly = found.reaches(*limits)
+    of_robots = OfRobots.make(size, *both)
+    partly = of_robots.reaches(*limits)
     return synthetic_claim(
         name,
         paper,
-        found.mean,
-        found.is_within(*limits) and moves,
+        of_robots.mean,
+        of_robots.is_within(*limits) and moves,
         threshold,
-        ", ".join(filter(None, (unit, found.words()))),
-        contradicts=opposite is not None and found.all_are(opposite),
+        ", ".join(filter(None, (unit, of_robots.words()))),
+        contradicts=opposite is not None and of_robots.all_are(opposite),
         undecided=partly and moves,
         reason=f"the uncertainty reaches across the limit; {reason}" if partly and moves else reason,
     )

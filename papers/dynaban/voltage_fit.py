@@ -171,7 +171,7 @@ def identify_voltage_model(
 
     Args:
         train: logs to fit, as long as each other.
-        held_out: logs to judge by, likewise.
+        held_out: logs to evaluate on, likewise.
         start: where the search begins; each parameter has a standard deviation of its own.
         restarts: how often it is begun anew where it ended, with a larger population.
         generations: most of each descent.
@@ -187,15 +187,15 @@ def identify_voltage_model(
     origin = np.log(np.maximum(list(values.values()), _LEAST))
 
     def model(point: Array) -> Model:
-        found = np.exp(origin + spread * np.clip(point, -_FARTHEST, _FARTHEST)).tolist()
-        return _with_values(start, dict(zip(values, found, strict=True)))
+        parameters = np.exp(origin + spread * np.clip(point, -_FARTHEST, _FARTHEST)).tolist()
+        return _with_values(start, dict(zip(values, parameters, strict=True)))
 
     def score(points: Array) -> Array:
         rows = np.array([_row(model(point)) for point in points])
         of_logs = errors(rows, *packed, PERIOD)
-        found = np.sqrt(np.mean(of_logs**2, axis=1)) if squares else np.mean(of_logs, axis=1)
+        errors_of_points = np.sqrt(np.mean(of_logs**2, axis=1)) if squares else np.mean(of_logs, axis=1)
         outside = np.sum(np.maximum(np.abs(points) - _FARTHEST, 0.0) ** 2, axis=1)
-        return np.asarray(np.where(np.isfinite(found), found, _HOPELESS) + outside)
+        return np.asarray(np.where(np.isfinite(errors_of_points), errors_of_points, _HOPELESS) + outside)
 
     best, lowest, evaluations = np.zeros(len(origin)), np.inf, 0
     for run in range(1 + restarts):
@@ -208,14 +208,16 @@ def identify_voltage_model(
             evaluations += len(points)
         if descent.error < lowest:
             best, lowest = descent.point, descent.error
-    fitted, judged = (np.mean(log_errors((start, model(best)), logs), axis=1) for logs in (train, held_out))
+    fitted, evaluated = (
+        np.mean(log_errors((start, model(best)), logs), axis=1) for logs in (train, held_out)
+    )
     return VoltageFit(
         model=model(best),
         start=start,
         train_error=float(fitted[1]),
         start_train_error=float(fitted[0]),
-        held_out_error=float(judged[1]),
-        start_held_out_error=float(judged[0]),
+        held_out_error=float(evaluated[1]),
+        start_held_out_error=float(evaluated[0]),
         evaluations=evaluations,
     )
 

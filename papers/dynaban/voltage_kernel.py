@@ -79,7 +79,7 @@ def errors(
         measured: (logs, n) rad; runs begin where they do.
         dt: s.
     """
-    found = np.empty((candidates.shape[0], voltage.shape[0]))
+    result = np.empty((candidates.shape[0], voltage.shape[0]))
     position = np.empty(voltage.shape[1])
     for c in range(candidates.shape[0]):
         for log in range(voltage.shape[0]):
@@ -96,5 +96,5 @@ def errors(
             squares = 0.0
             for k in range(position.size):
                 squares += (position[k] - measured[log, k]) ** 2
-            found[c, log] = math.sqrt(squares / position.size)
-    return found
+            result[c, log] = math.sqrt(squares / position.size)
+    return result

@@ -116,9 +116,9 @@ def _simulated(servo: ServoModel | DynabanModel, bench: PendulumBench, voltage: 
     dt = PERIOD / _SUBSTEPS
     inertia = bench.inertia + servo.motor.armature
     place, speed = np.zeros((2, len(voltage)))
-    found = np.empty_like(voltage)
+    result = np.empty_like(voltage)
     for k in range(voltage.shape[1]):
-        found[:, k] = place
+        result[:, k] = place
         for _ in range(_SUBSTEPS):
             motor = servo.motor.torque(voltage[:, k], speed)
             load = bench.external_torque(place)
@@ -130,4 +130,4 @@ def _simulated(servo: ServoModel | DynabanModel, bench: PendulumBench, voltage: 
             gained = (motor + load + np.clip(stop, -budget, budget)) / inertia * dt
             place = place + dt * (speed + 0.5 * gained)
             speed = speed + gained
-    return found
+    return result

@@ -29,7 +29,7 @@ class Filtered:
     lacking: Array
 
 
-def plot_accelerations(time: Array, found: Mapping[str, Filtered]) -> Figure:
+def plot_accelerations(time: Array, by_filter: Mapping[str, Filtered]) -> Figure:
     """Draw measured and expected acceleration, a panel for each filter (figure 7.3a).
 
     Args:
@@ -38,10 +38,10 @@ def plot_accelerations(time: Array, found: Mapping[str, Filtered]) -> Figure:
     """
     figure = Figure(figsize=(10, 4), layout="constrained")
     figure.suptitle("Right knee, swinging: acceleration measured and estimated without friction (fig. 7.3a)")
-    panels = np.atleast_1d(figure.subplots(1, len(found), sharey=True))
-    for axes, (name, each) in zip(panels, found.items(), strict=True):
-        axes.plot(time, each.expected, color="tab:orange", label="estimated")
-        axes.plot(time, each.measured, color="tab:blue", label="measured")
+    panels = np.atleast_1d(figure.subplots(1, len(by_filter), sharey=True))
+    for axes, (name, filtered) in zip(panels, by_filter.items(), strict=True):
+        axes.plot(time, filtered.expected, color="tab:orange", label="estimated")
+        axes.plot(time, filtered.measured, color="tab:blue", label="measured")
         axes.set_title(name, fontsize="medium")
         axes.set_xlabel("time [s]")
         axes.grid(alpha=0.3)
@@ -50,7 +50,7 @@ def plot_accelerations(time: Array, found: Mapping[str, Filtered]) -> Figure:
     return figure
 
 
-def plot_power(time: Array, found: Mapping[str, Filtered]) -> Figure:
+def plot_power(time: Array, by_filter: Mapping[str, Filtered]) -> Figure:
     """Draw velocity and what the acceleration lacks, which have opposite signs (figure 7.4a).
 
     Args:
@@ -60,10 +60,10 @@ def plot_power(time: Array, found: Mapping[str, Filtered]) -> Figure:
     figure = Figure(figsize=(9, 4.2), layout="constrained")
     figure.suptitle("Right knee, swinging: friction takes power where the signs differ (fig. 7.4a)")
     axes = figure.subplots()
-    first = next(iter(found.values()))
+    first = next(iter(by_filter.values()))
     axes.plot(time, first.velocity, color="tab:blue", label="velocity [rad/s]")
-    for (name, each), style in zip(found.items(), ("-", "--", ":"), strict=False):
-        axes.plot(time, each.lacking, style, color="tab:red", label=f"Δq̈ [rad/s²], {name}")
+    for (name, filtered), style in zip(by_filter.items(), ("-", "--", ":"), strict=False):
+        axes.plot(time, filtered.lacking, style, color="tab:red", label=f"Δq̈ [rad/s²], {name}")
     axes.axhline(0.0, color="0.4", linewidth=0.8)
     axes.set_xlabel("time [s]")
     axes.set_ylabel("rad/s, rad/s²")

@@ -38,30 +38,30 @@ def differences(output: Path, walks: Walks, say: Say) -> list[Claim]:
         "backward (6.3)": BackwardDifference(),
         "backward, delay compensated": BackwardDifference(compensated=True),
     }
-    found = {}
+    parameters = {}
     for name, scheme in schemes.items():
         say(f"differences: {name}")
-        found[name] = estimate_friction(robot, differentiate(log, scheme), used)
+        parameters[name] = estimate_friction(robot, differentiate(log, scheme), used)
     late = {"backward, delay compensated": 1}
     errors = {
         name: {
             foot: _knee_error(walk.friction, estimate, single_support(log, foot), late.get(name, 0))
             for foot in SOLES
         }
-        for name, estimate in found.items()
+        for name, estimate in parameters.items()
     }
     steps = [support for support in walk.supports if len(support.feet) == 1]
     save_figure(
         plot_schemes(
             walk,
             KNEE,
-            found,
+            parameters,
             stance=_part(log.time, next(step for step in steps[1:] if step.feet == (SOLES[0],))),
             swing=_part(log.time, next(step for step in steps[1:] if step.feet == (SOLES[1],))),
         ),
         output / "differences.png",
     )
-    central, backward, mended = (errors[name] for name in schemes)
+    central, backward, corrected = (errors[name] for name in schemes)
     stance, swing = SOLES
     size = KNEE_FRICTION.coulomb
     accurate = (
@@ -90,7 +90,7 @@ def differences(output: Path, walks: Walks, say: Say) -> list[Claim]:
             reason=f"it is {backward[swing] / size:.1%} of F_c, a quarter of the Stribeck part: accelerations"
             " a sample late belong to other positions and torques, and where the knee reverses, its friction"
             " changes within milliseconds. With one sample's delay taken out it is"
-            f" {mended[swing] / size:.1%}",
+            f" {corrected[swing] / size:.1%}",
         ),
         claim(
             kind,
@@ -115,10 +115,10 @@ def differences(output: Path, walks: Walks, say: Say) -> list[Claim]:
             kind,
             "figure 6.3, right leg stands, delay compensated over not, RMS error",
             "more accurate (< 1)",
-            mended[stance] / backward[stance],
-            mended[stance] < 0.5 * backward[stance],
+            corrected[stance] / backward[stance],
+            corrected[stance] < 0.5 * backward[stance],
             "the phase shift is named as the cause: without it less than half is left",
-            contradicts=mended[stance] > backward[stance],
+            contradicts=corrected[stance] > backward[stance],
         ),
     ]
 

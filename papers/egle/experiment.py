@@ -17,9 +17,9 @@ from papers.egle.squats import (
     ARMS,
     GAINS,
     PAIRS,
-    Found,
     Law,
     Squat,
+    SquatFriction,
     bench_laws,
     constant_laws,
     find_lag,
@@ -50,9 +50,9 @@ class Experiment:
     """
 
     lag: float
-    bench: Mapping[str, Sequence[Found]]
-    constant: Mapping[str, Sequence[Found]]
-    later: Mapping[str, Sequence[Found]]
+    bench: Mapping[str, Sequence[SquatFriction]]
+    constant: Mapping[str, Sequence[SquatFriction]]
+    later: Mapping[str, Sequence[SquatFriction]]
     sharing: Mapping[str, float]
     single: Mapping[str, float]
 
@@ -82,36 +82,36 @@ def experiment(output: Path, folder: Path, say: Say) -> tuple[list[Claim], Table
     Returns:
         checks, for the thesis says nothing of this robot; what is unphysical.
     """
-    found = Experiment.make(folder, say)
+    squats = Experiment.make(folder, say)
     drawn = [GAINS.index(kp) for kp in _DRAWN]
     for name, joints in (("squat_arms", ARMS), ("squat_legs", PAIRS)):
         panels = {
-            _title(joint): {GAINS[place]: _points(found.bench[joint][place]) for place in drawn}
+            _title(joint): {GAINS[place]: _points(squats.bench[joint][place]) for place in drawn}
             for joint in joints
         }
         title = (
             "Friction of a humanoid's arms in squats (goals act "
-            f"{1e3 * found.lag:.0f} ms late), and M6 of the bench"
+            f"{1e3 * squats.lag:.0f} ms late), and M6 of the bench"
             if joints is ARMS
             else "Friction of a humanoid's legs in squats, sum of both legs, and M6 of the bench"
         )
         save_figure(plot_squat_friction(panels, title), output / f"{name}.png")
     bars = {
-        _title(joint): ([each.friction for each in runs], [each.expected_friction for each in runs])
-        for joint, runs in found.bench.items()
+        _title(joint): ([run.friction for run in runs], [run.expected_friction for run in runs])
+        for joint, runs in squats.bench.items()
     }
     save_figure(plot_comparison(bars, GAINS), output / "squat_comparison.png")
-    return [*bench_checks(found), sum_check(found)], imperfections(found)
+    return [*bench_checks(squats), sum_check(squats)], imperfections(squats)
 
 
-def bench_checks(found: Experiment) -> list[Claim]:
+def bench_checks(squats: Experiment) -> list[Claim]:
     """Return the comparison with BAM's bench; Egle says nothing of this robot and these friction models."""
     left = {
-        name: float(np.mean([each.unexplained for runs in table.values() for each in runs]))
-        for name, table in (("M6", found.bench), ("M1", found.constant))
+        name: float(np.mean([run.unexplained for runs in table.values() for run in runs]))
+        for name, table in (("M6", squats.bench), ("M1", squats.constant))
     }
     return [
-        *(_bench_check(found, joint) for joint in found.bench),
+        *(_bench_check(squats, joint) for joint in squats.bench),
         claim(
             "real",
             "torque that friction and an offset leave unexplained, mean of joints and gains, M6 over M1",
@@ -123,31 +123,31 @@ def bench_checks(found: Experiment) -> list[Claim]:
     ]
 
 
-def sum_check(found: Experiment) -> Claim:
+def sum_check(squats: Experiment) -> Claim:
     """Return what the sum over both legs is good for: statics of the model, along the recorded motion.
 
     The thesis says that one leg's friction is not determined, and nothing of the sum.
     """
-    worst = max(PAIRS, key=lambda pair: found.sharing[pair] / found.single[pair])
+    worst = max(PAIRS, key=lambda pair: squats.sharing[pair] / squats.single[pair])
     return claim(
         "construction",
         "section 5.3, both feet stand, 60 % of the weight on one: change of the sum over both legs, over"
-        f" that of one leg's {worst.replace('_', ' ')} ({found.single[worst]:.2g} N·m), worst joint",
+        f" that of one leg's {worst.replace('_', ' ')} ({squats.single[worst]:.2g} N·m), worst joint",
         None,
-        found.sharing[worst] / found.single[worst],
-        found.sharing[worst] < 0.1 * found.single[worst],
+        squats.sharing[worst] / squats.single[worst],
+        squats.sharing[worst] < 0.1 * squats.single[worst],
         "a tenth: what one leg's joint cannot be told, the sum can; it would be zero if both legs had"
         " the same posture",
     )
 
 
-def _bench_check(found: Experiment, joint: str) -> Claim:
+def _bench_check(squats: Experiment, joint: str) -> Claim:
     """Compare friction with the bench's at each gain; where one is outside, tell what was checked."""
-    runs = found.bench[joint]
-    ratios = [_ratio(each) for each in runs]
+    runs = squats.bench[joint]
+    ratios = [_ratio(run) for run in runs]
     outside = [place for place, ratio in enumerate(ratios) if abs(ratio - 1.0) > _AGREES]
     inside = [place for place in range(len(runs)) if place not in outside]
-    later = ", ".join(f"{_ratio(found.later[joint][place]):.2f}" for place in outside)
+    later = ", ".join(f"{_ratio(squats.later[joint][place]):.2f}" for place in outside)
     reason = (
         f"outside at kp {', '.join(str(GAINS[place]) for place in outside)}; with goals {1e3 * _LATER:g} ms"
         f" later, by which the lags that M1 and M6 lead to differ, {later} there. "
@@ -160,11 +160,11 @@ def _bench_check(found: Experiment, joint: str) -> Claim:
         reason += (
             f"Beside friction a constant torque of {constant} N·m is left over there, elsewhere"
             f" {elsewhere} N·m. 60 % of the weight on one foot changes the sum by"
-            f" {found.sharing[joint]:.2f} N·m at most. {_WHY_ANKLES}"
+            f" {squats.sharing[joint]:.2f} N·m at most. {_WHY_ANKLES}"
         )
     else:
         side, rest = joint.split("_", 1)
-        other = [_ratio(each) for each in found.bench[f"{'right' if side == 'left' else 'left'}_{rest}"]]
+        other = [_ratio(run) for run in squats.bench[f"{'right' if side == 'left' else 'left'}_{rest}"]]
         reason += (
             f"The other arm has {min(other):.2f} to {max(other):.2f}, with a servo of the same kind and the"
             " same motion, so that the servos differ"
@@ -191,17 +191,17 @@ _WHY_ANKLES = (
 )
 
 
-def _ratio(found: Found) -> float:
-    return found.friction / found.expected_friction
+def _ratio(run: SquatFriction) -> float:
+    return run.friction / run.expected_friction
 
 
-def imperfections(found: Experiment) -> Table:
+def imperfections(squats: Experiment) -> Table:
     """Return what the thesis calls unphysical in its experiment, mean over gains, a row for each joint.
 
     These are no claims: whatever is wrong here would bear them out.
     """
     rows = []
-    for joint, runs in found.bench.items():
+    for joint, runs in squats.bench.items():
         friction = float(np.mean([run.friction for run in runs]))
         driving = float(np.mean([run.driving for run in runs]))
         separation = float(np.mean([run.separation for run in runs]))
@@ -219,7 +219,7 @@ def imperfections(found: Experiment) -> Table:
     )
 
 
-def _all(squats: Sequence[Squat], laws: Mapping[str, Law], lag: float) -> dict[str, list[Found]]:
+def _all(squats: Sequence[Squat], laws: Mapping[str, Law], lag: float) -> dict[str, list[SquatFriction]]:
     return {joint: [friction_of(squat, joint, laws, lag) for squat in squats] for joint in (*ARMS, *PAIRS)}
 
 
@@ -236,10 +236,10 @@ def _shift(squats: Sequence[Squat], names: Sequence[str]) -> float:
     )
 
 
-def _points(found: Found) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _points(run: SquatFriction) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return velocity, friction as drawn without what is constant beside the bench's, and the bench's."""
-    sign = np.sign(found.velocity)
-    return found.velocity, -(found.torque + found.unmodelled_offset), sign * found.expected
+    sign = np.sign(run.velocity)
+    return run.velocity, -(run.torque + run.unmodelled_offset), sign * run.expected
 
 
 def _title(joint: str) -> str:

@@ -37,7 +37,7 @@ _MARGIN = 0.1  # s at each end of a swing; half the longest window would reach b
 _HIP = "right_hip_pitch"
 _ALIKE = 1.3
 _UNSEEN = 0.01  # s
-_FAR = 0.25  # s; the Butterworth filter has rung out by then
+_RINGING_TIME = 0.25  # s; the Butterworth filter has rung out by then
 
 
 def filters(output: Path, walks: Walks, say: Say) -> list[Claim]:
@@ -51,33 +51,33 @@ def filters(output: Path, walks: Walks, say: Say) -> list[Claim]:
         f"S-G L={_LONGEST}": SavitzkyGolay(_LONGEST),
         f"Butterworth {_CUTOFF:g} Hz": ZeroPhaseButterworth(_CUTOFF),
     }
-    found: dict[str, FrictionEstimate] = {}
+    estimates: dict[str, FrictionEstimate] = {}
     for name, scheme in schemes.items():
         say(f"figure 7.2: {name}")
-        found[name] = estimate_friction(robot, differentiate(log, scheme), swing)
-    curves = [(name, *_curve(each, swing)) for name, each in found.items()]
-    laws = dict.fromkeys(found, KNEE_FRICTION)
+        estimates[name] = estimate_friction(robot, differentiate(log, scheme), swing)
+    curves = [(name, *_curve(estimate, swing)) for name, estimate in estimates.items()]
+    laws = dict.fromkeys(estimates, KNEE_FRICTION)
     title = "Right knee, clean signals: what filters do to its friction (fig. 7.2)"
     save_figure(plot_curves(title, curves, laws, columns=3, share=True), output / "filters.png")
-    step = [each for each in walks.knee.supports if each.feet == (SOLES[1],)][1]
+    step = [support for support in walks.knee.supports if support.feet == (SOLES[1],)][1]
     part = _part(log.time, step)
     drawn = {
-        name: _filtered(walks, scheme, found[name], part)
+        name: _filtered(walks, scheme, estimates[name], part)
         for name, scheme in schemes.items()
         if name in ("unfiltered", f"S-G L={_LONGEST}")
     }
     time = log.time[part]
     save_figure(plot_accelerations(time, drawn), output / "accelerations.png")
     save_figure(plot_power(time, drawn), output / "power.png")
-    amplitudes, frequency = _spectra(walks, found["unfiltered"], part)
+    amplitudes, frequency = _spectra(walks, estimates["unfiltered"], part)
     save_figure(plot_spectra(frequency, amplitudes, _CUTOFF), output / "spectra.png")
-    errors = {name: _errors(walks, each, swing) for name, each in found.items()}
+    errors = {name: _errors(walks, estimate, swing) for name, estimate in estimates.items()}
     inner = _inner(walks, swing)
-    middle = {name: _errors(walks, each, inner)[0] for name, each in found.items()}
+    middle = {name: _errors(walks, estimate, inner)[0] for name, estimate in estimates.items()}
     return [
         _spectrum_claim(frequency, amplitudes),
         *filter_claims(errors, middle),
-        *_power_claims(found, _moved(walks, found)),
+        *_power_claims(estimates, _moved(walks, estimates)),
     ]
 
 
@@ -115,9 +115,9 @@ def filter_claims(errors: dict[str, tuple[float, float]], middle: dict[str, floa
             "±30 %: curves that differ by a third no longer look alike; without a filter friction is found"
             f" very accurately, to {VERY_ACCURATE:.0%} of F_c, for where none is found, all err alike",
             contradicts=not 1.0 / _ALIKE < far < _ALIKE,
-            reason=f"from {_FAR:g} s after lift-off to {_FAR:g} s before touch-down it is {far:.2f}: forward"
-            " and backward, the Butterworth filter rings, and brings impacts from further away into the swing"
-            " than the window of S-G",
+            reason=f"from {_RINGING_TIME:g} s after lift-off to {_RINGING_TIME:g} s before touch-down"
+            f" it is {far:.2f}: forward and backward, the Butterworth filter rings, and brings impacts"
+            " from further away into the swing than the window of S-G",
         ),
         claim(
             "construction",
@@ -133,10 +133,10 @@ def filter_claims(errors: dict[str, tuple[float, float]], middle: dict[str, floa
 
 def _spectrum_claim(frequency: Array, amplitudes: dict[str, Array]) -> Claim:
     beyond = 0.0
-    for each in amplitudes.values():
-        _, found = find_peaks(each[frequency > _CUTOFF], prominence=0.0)
-        largest = float(each.max())
-        prominence = float(np.max(found["prominences"], initial=0.0))
+    for amplitude in amplitudes.values():
+        _, peaks = find_peaks(amplitude[frequency > _CUTOFF], prominence=0.0)
+        largest = float(amplitude.max())
+        prominence = float(np.max(peaks["prominences"], initial=0.0))
         beyond = max(beyond, prominence / largest if largest > 0.0 else float("inf"))  # nothing moves
     return claim(
         "construction",
@@ -149,11 +149,11 @@ def _spectrum_claim(frequency: Array, amplitudes: dict[str, Array]) -> Claim:
     )
 
 
-def _power_claims(found: dict[str, FrictionEstimate], moved: Sequence[float]) -> list[Claim]:
-    clean = next(each for each in power_check(found["unfiltered"]) if each.joint == KNEE)
-    column = found["unfiltered"].column(KNEE)
-    size = root_mean_square(found["unfiltered"].torque[:, column])
-    speed = float(np.nanmax(np.abs(found["unfiltered"].velocity[:, column])))
+def _power_claims(estimates: dict[str, FrictionEstimate], moved: Sequence[float]) -> list[Claim]:
+    clean = next(check for check in power_check(estimates["unfiltered"]) if check.joint == KNEE)
+    column = estimates["unfiltered"].column(KNEE)
+    size = root_mean_square(estimates["unfiltered"].torque[:, column])
+    speed = float(np.nanmax(np.abs(estimates["unfiltered"].velocity[:, column])))
     return [
         claim(
             "construction",
@@ -180,14 +180,14 @@ def _power_claims(found: dict[str, FrictionEstimate], moved: Sequence[float]) ->
     ]
 
 
-def _moved(walks: Walks, found: Mapping[str, FrictionEstimate]) -> list[float]:
+def _moved(walks: Walks, estimates: Mapping[str, FrictionEstimate]) -> list[float]:
     """Return by how much the longest filter moves each place where Δq̈ of the knee is zero, s."""
     time, moved = walks.knee.log.time, []
     for support in walks.knee.supports:
         if support.feet == (SOLES[1],):
             part = _part(time, support)
             one, other = (
-                _crossings(time[part], _lacking(found[name], KNEE, part))
+                _crossings(time[part], _lacking(estimates[name], KNEE, part))
                 for name in ("unfiltered", f"S-G L={_LONGEST}")
             )
             moved += [float(np.min(np.abs(other - place), initial=np.inf)) for place in one]
@@ -205,7 +205,7 @@ def _inner(walks: Walks, swing: NDArray[np.bool_]) -> NDArray[np.bool_]:
     time = walks.knee.log.time
     far = np.zeros_like(swing)
     for support in walks.knee.supports:
-        far |= (time > support.start + _FAR) & (time < support.end - _FAR)
+        far |= (time > support.start + _RINGING_TIME) & (time < support.end - _RINGING_TIME)
     return np.asarray(swing & far)
 
 

@@ -43,20 +43,22 @@ def identified(output: Path, walks: Walks, noisy: JointLog, say: Say) -> list[Cl
         "without noise": differentiate(walks.legs.log.arranged(robot), CLEAN),
         "with noise": differentiate(noisy, SavitzkyGolay(65)),
     }
-    found = {}
+    by_motion = {}
     for name, motion in motions.items():
         say(f"inertia and friction at once, {name}")
-        found[name] = identify_inertia(wrong, motion, walks.swings, _GROUPS, every=8)
-    save_figure(plot_identified_inertia(found, true), output / "inertia_identified.png")
-    return [*factor_checks(found, true), eliminated_check(found["without noise"])]
+        by_motion[name] = identify_inertia(wrong, motion, walks.swings, _GROUPS, every=8)
+    save_figure(plot_identified_inertia(by_motion, true), output / "inertia_identified.png")
+    return [*factor_checks(by_motion, true), eliminated_check(by_motion["without noise"])]
 
 
-def factor_checks(found: dict[str, JointIdentification], true: dict[tuple[str, str], float]) -> list[Claim]:
+def factor_checks(
+    by_motion: dict[str, JointIdentification], true: dict[tuple[str, str], float]
+) -> list[Claim]:
     """Compare factors of inertia with those that were put in."""
     checks = []
     wrong = 100.0 * max(abs(factor - 1.0) for factor in true.values())
-    for name, result in found.items():
-        off = 100.0 * max(abs(each.factor - true[each.group, each.kind]) for each in result.scales)
+    for name, result in by_motion.items():
+        off = 100.0 * max(abs(scale.factor - true[scale.group, scale.kind]) for scale in result.scales)
         clean = name == "without noise"
         checks.append(
             claim(

@@ -74,10 +74,10 @@ def inertia_claims(
             humanoid whose links have their mass in the corners.
     """
     right = both[_FACTORS.index(1.0)]
-    shifts = np.array([each.shift for each in both])
-    apart = bool(np.all(np.diff(shifts) > 0.0) or np.all(np.diff(shifts) < 0.0))
-    apart = apart and both[0].shift * both[-1].shift < 0.0
-    worst = max(each.driven for each in both)
+    shifts = np.array([study.shift for study in both])
+    diverges = bool(np.all(np.diff(shifts) > 0.0) or np.all(np.diff(shifts) < 0.0))
+    diverges = diverges and both[0].shift * both[-1].shift < 0.0
+    worst = max(study.driven for study in both)
     ratio = _ratio(rotation[-1].separation, both[-1].separation)
     shift = _ratio(rotation[-1].shift, both[-1].shift)
     kind: Kind = "synthetic"
@@ -93,15 +93,15 @@ def inertia_claims(
             " both are to the same side, which is wrong whichever way it counts",
             "N·m",
             contradicts=both[0].shift * both[-1].shift > 0.0,
-            undecided=apart,
-            reason=_SIGNS if apart else UNEXPECTED,
+            undecided=diverges,
+            reason=_SIGNS if diverges else UNEXPECTED,
         ),
         claim(
             "construction",
             "figure 7.5, lower and higher inertia shift the curve to opposite sides, ever further",
             True,
-            apart,
-            apart,
+            diverges,
+            diverges,
             "the order of the five curves; the inverse is linear in the factor, so that it checks the code",
             contradicts=True,
         ),

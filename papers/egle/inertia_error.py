@@ -88,7 +88,7 @@ def _error(
     known = np.isfinite(right.torque[:, column])
     velocity, curve = wrong.velocity[known, column], -wrong.torque[known, column]
     rising = motion.acceleration[known, motion.log.names.index(joint)] > 0.0
-    check = next(each for each in power_check(wrong) if each.joint == joint)
+    check = next(result for result in power_check(wrong) if result.joint == joint)
     return InertiaError(
         kind=kind,
         factor=factor,
@@ -104,9 +104,9 @@ def _separation(velocity: Array, curve: Array, rising: NDArray[np.bool_]) -> flo
     """Mean distance of the means of both branches, over bins of velocity that both visit."""
     edges = np.linspace(velocity.min(), velocity.max(), _BINS + 1)
     bins = np.clip(np.digitize(velocity, edges) - 1, 0, _BINS - 1)
-    apart = [
+    separations = [
         abs(curve[(bins == index) & rising].mean() - curve[(bins == index) & ~rising].mean())
         for index in range(_BINS)
         if np.any((bins == index) & rising) and np.any((bins == index) & ~rising)
     ]
-    return float(np.mean(apart)) if apart else 0.0
+    return float(np.mean(separations)) if separations else 0.0

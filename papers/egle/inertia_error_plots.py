@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Friction found with a wrong model of inertia, and with the model mended."""
+"""Friction found with a wrong model of inertia, and with the model corrected."""
 
 from __future__ import annotations
 
@@ -24,11 +24,17 @@ def plot_inertia_errors(studies: Mapping[str, Sequence[InertiaError]], law: Join
     figure.suptitle("Right knee: friction found with a wrong model of inertia (figs. 7.5, 7.6)")
     panels = figure.subplots(1, len(studies), sharey=True)
     for axes, (title, study) in zip(np.atleast_1d(panels), studies.items(), strict=True):
-        for index, each in enumerate(study):
-            shift = round(each.shift, 2) + 0.0  # none is -0
-            label = f"{each.factor:g}: shift {shift:+.2f}, branches {each.separation:.2f} N·m apart"
+        for index, error in enumerate(study):
+            shift = round(error.shift, 2) + 0.0  # none is -0
+            label = f"{error.factor:g}: shift {shift:+.2f}, branches {error.separation:.2f} N·m apart"
             axes.plot(
-                each.velocity, each.curve, ".", markersize=2, color=f"C{index}", label=label, rasterized=True
+                error.velocity,
+                error.curve,
+                ".",
+                markersize=2,
+                color=f"C{index}",
+                label=label,
+                rasterized=True,
             )
         along = np.linspace(study[0].velocity.min(), study[0].velocity.max(), 800)
         axes.plot(along, law.curve(along), color="black", linewidth=1, label="true")
@@ -48,7 +54,7 @@ def plot_inertia_errors(studies: Mapping[str, Sequence[InertiaError]], law: Join
 
 
 def plot_identified_inertia(
-    found: Mapping[str, JointIdentification], true: Mapping[tuple[str, str], float]
+    by_motion: Mapping[str, JointIdentification], true: Mapping[tuple[str, str], float]
 ) -> Figure:
     """Draw factors of mass and moments of inertia that were found together with friction.
 
@@ -63,9 +69,9 @@ def plot_identified_inertia(
     places = np.arange(len(names))
     axes.plot(places, list(true.values()), "_", color="black", markersize=28, markeredgewidth=2, label="true")
     axes.axhline(1.0, color="0.6", linewidth=0.8, label="what the model says")
-    for index, (whose, result) in enumerate(found.items()):
-        by_name = {(each.group, each.kind): each for each in result.scales}
-        shifted = places + 0.18 * (index - (len(found) - 1) / 2)
+    for index, (whose, result) in enumerate(by_motion.items()):
+        by_name = {(scale.group, scale.kind): scale for scale in result.scales}
+        shifted = places + 0.18 * (index - (len(by_motion) - 1) / 2)
         values = [by_name[name].factor for name in names]
         errors = [2.0 * by_name[name].standard_error for name in names]
         axes.errorbar(shifted, values, yerr=errors, fmt="o", color=f"C{index}", capsize=3, label=whose)

@@ -28,7 +28,7 @@ _MASS_TRUST = 0.3  # how far off masses may be; weak, for those that hardly show
 _ROTATION_TRUST = 1.0  # likewise moments of inertia
 _WEIGHT = 1e-6  # N·m of torque that such a deviation counts as
 _ROUNDS, _GAIN = 4, 1e-3
-_VAGUE = 0.1  # standard error of a scale from which it counts as not determined
+_MAX_STANDARD_ERROR = 0.1  # standard error of a scale from which it counts as not determined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class InertiaScale:
     @property
     def unidentifiable(self) -> bool:
         """Whether the data hardly determine it."""
-        return not self.standard_error < _VAGUE
+        return not self.standard_error < _MAX_STANDARD_ERROR
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ class JointIdentification:
     @property
     def unidentifiable(self) -> tuple[str, ...]:
         """Scales that the data hardly determine."""
-        return tuple(f"{each.kind} of {each.group}" for each in self.scales if each.unidentifiable)
+        return tuple(f"{scale.kind} of {scale.group}" for scale in self.scales if scale.unidentifiable)
 
 
 def identify_inertia(
@@ -85,7 +85,7 @@ def identify_inertia(
 ) -> JointIdentification:
     """Fit factors of mass and of moments of inertia, and the friction of joints, all at once.
 
-    The torques of a motion are linear in both factors, so that what is left over is
+    The torques of a motion are linear in both factors, so that the residual is
     Σ (factor · share) - τ + friction curve; it is least squares over all joints, since they share the bodies.
 
     Args:
@@ -106,25 +106,25 @@ def identify_inertia(
     problem = _Problem(robot, motion, masks, shares)
     start = problem.start()
     before = float(np.sqrt(np.mean(problem.residual(start)[: problem.count] ** 2)))
-    found = _solve(problem, start)
+    solution = _solve(problem, start)
     for _ in range(_ROUNDS):  # friction alone knows several starts, and so finds out of a wrong valley
-        again = _solve(problem, problem.start(found.x[: problem.scales]))
-        if again.cost >= found.cost * (1.0 - _GAIN):
+        again = _solve(problem, problem.start(solution.x[: problem.scales]))
+        if again.cost >= solution.cost * (1.0 - _GAIN):
             break
-        found = again
-    left_over = problem.residual(found.x)[: problem.count]
-    jacobian = problem.jacobian(found.x)
-    variance = float(left_over @ left_over) / max(problem.count - len(found.x), 1)
+        solution = again
+    left_over = problem.residual(solution.x)[: problem.count]
+    jacobian = problem.jacobian(solution.x)
+    variance = float(left_over @ left_over) / max(problem.count - len(solution.x), 1)
     errors = np.sqrt(variance * np.diag(np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-15, hermitian=True)))
     names = [(group, "mass") for group in groups] + [(group, "rotation") for group in groups]
     return JointIdentification(
         scales=tuple(
             InertiaScale(
-                group=group, kind=kind, factor=float(found.x[index]), standard_error=float(errors[index])
+                group=group, kind=kind, factor=float(solution.x[index]), standard_error=float(errors[index])
             )
             for index, (group, kind) in enumerate(names)
         ),
-        friction=problem.frictions(found.x),
+        friction=problem.frictions(solution.x),
         rms=float(np.sqrt(np.mean(left_over**2))),
         rms_before=before,
     )

@@ -62,7 +62,7 @@ def torque_shares(
     parts.append((everything, everything))
     evaluators = [_Evaluator(robot, *part) for part in parts]
     dynamics = ConstrainedDynamics(robot)
-    found = np.empty((len(samples), len(parts), len(robot.joints)))
+    shares = np.empty((len(samples), len(parts), len(robot.joints)))
     for row, index in enumerate(samples):
         standing = [name for name in robot.contacts if motion.log.contacts[name][index]]
         if robot.floating and len(standing) != 1:
@@ -89,12 +89,12 @@ def torque_shares(
             needed = evaluator.torque(qpos, qvel, acceleration)
             if part == len(parts) - 1:
                 needed += robot.model.dof_armature * acceleration - dynamics.data.qfrc_passive
-            found[row, part] = needed[robot.torque_dofs] + needed[: len(follow)] @ follow
+            shares[row, part] = needed[robot.torque_dofs] + needed[: len(follow)] @ follow
     return TorqueShares(
         groups=tuple(groups),
-        mass=found[:, 0:-1:2],
-        rotation=found[:, 1:-1:2],
-        rest=found[:, -1],
+        mass=shares[:, 0:-1:2],
+        rotation=shares[:, 1:-1:2],
+        rest=shares[:, -1],
         samples=samples,
     )
 

@@ -63,7 +63,7 @@ def plot_supports(walk: Walk, estimate: FrictionEstimate, joint: str, limit: flo
 
 
 def plot_schemes(
-    walk: Walk, joint: str, found: Mapping[str, FrictionEstimate], stance: slice, swing: slice
+    walk: Walk, joint: str, estimates: Mapping[str, FrictionEstimate], stance: slice, swing: slice
 ) -> Figure:
     """Draw what ways to differentiate make of a joint's friction, as Egle's figures 6.2 and 6.3.
 
@@ -80,14 +80,14 @@ def plot_schemes(
     grid = figure.subplots(2, 2)
     for row, (what, part) in enumerate((("its leg swings", swing), ("its leg stands", stance))):
         over_time, over_velocity = grid[row]
-        for index, (name, estimate) in enumerate(found.items()):
+        for index, (name, estimate) in enumerate(estimates.items()):
             column = estimate.column(joint)
             style = {"color": f"C{index}", "linewidth": 1.2, "label": name}
             if not index:  # the others lie on it
                 style |= {"linewidth": 5.0, "alpha": 0.4}
             over_time.plot(estimate.time[part], -estimate.torque[part, column], **style)
             over_velocity.plot(estimate.velocity[part, column], -estimate.torque[part, column], **style)
-        column = next(iter(found.values())).column(joint)
+        column = next(iter(estimates.values())).column(joint)
         velocity = walk.velocity[part, walk.log.names.index(joint)]
         true = {"color": "black", "linewidth": 1.0, "linestyle": "--", "label": "true"}
         over_time.plot(walk.log.time[part], -walk.friction[part, column], **true)

@@ -59,8 +59,8 @@ class Parameters:
             log: of the legs' walk, as it was or as sensors wrote it.
             robot: whose model is believed; the right one when left out.
         """
-        found = estimate_filtered(robot or walks.robot, log, single_support(log), walks.swings)
-        return cls.fit(walks, found.estimate)
+        result = estimate_filtered(robot or walks.robot, log, single_support(log), walks.swings)
+        return cls.fit(walks, result.estimate)
 
     @classmethod
     def exact(cls, walks: Walks) -> Parameters:
@@ -109,7 +109,7 @@ def clean_checks(straight: Table, both: Table) -> list[Claim]:
     """Return the largest error of each table with true accelerations; the thesis has no such figure."""
     claims = []
     for name, ours in (("6.1", straight), ("6.2", both)):
-        joint = max(LEGS, key=lambda each: float(np.max(ours[each])))
+        joint = max(LEGS, key=lambda name: float(np.max(ours[name])))
         symbol = SYMBOLS[int(np.argmax(ours[joint]))]
         claims.append(
             claim(
@@ -138,11 +138,11 @@ def noisy_tables(output: Path, walks: Walks, noisy: JointLog, clean: Table, say:
         say: told what is being done.
     """
     say("tables 6.1 and 6.2, encoder steps and torque noise")
-    found = Parameters.make(walks, noisy)
+    fitted = Parameters.make(walks, noisy)
     title = (
         "Parameters with encoder steps and torque noise of 0.1 N·m, beside Egle's without noise (table 6.2)"
     )
-    _draw(output / "parameters_with_noise.png", title, found.both)
+    _draw(output / "parameters_with_noise.png", title, fitted.both)
     parts = {"clean": clean}
     for name, sensors in (("steps", Sensors(torque_noise=0.0)), ("noise", Sensors(counts=0))):
         say(f"tables 6.1 and 6.2, {name} alone")
@@ -153,9 +153,9 @@ def noisy_tables(output: Path, walks: Walks, noisy: JointLog, clean: Table, say:
     rolls = Rolls.make(walks, say)
     return [
         *roll_claims(rolls),
-        falls_claim(rolls, found.both),
-        *noisy_claims(found.both, parts),
-        _wrong_claim(found.both, wrong.both),
+        falls_claim(rolls, fitted.both),
+        *noisy_claims(fitted.both, parts),
+        _wrong_claim(fitted.both, wrong.both),
     ]
 
 

@@ -51,28 +51,28 @@ class Rolls:
     """Parameters of the hip rolls, short steps ahead.
 
     Attributes:
-        found: by joint, of each measurement, (repeats, 6) SI.
+        noisy: by joint, of each measurement, (repeats, 6) SI.
         clean: by joint, from clean signals, (6,) SI.
         speed: highest of their swings, rad/s.
     """
 
-    found: Mapping[str, Array]
+    noisy: Mapping[str, Array]
     clean: Mapping[str, Array]
     speed: float
 
     @classmethod
     def make(cls, walks: Walks, say: Say) -> Rolls:
         """Measure the short steps and fit both joints, again and again."""
-        found: dict[str, list[Array]] = {joint: [] for joint in ROLLS}
+        noisy: dict[str, list[Array]] = {joint: [] for joint in ROLLS}
         for number in range(REPEATS):
             say(f"table 6.1, short steps, measurement {number + 1} of {REPEATS}")
             fitted = _fitted(walks, Sensors().measure(walks.short.log, seed=FIRST_SEED + number))
             for joint in ROLLS:
-                found[joint].append(fitted[joint])
+                noisy[joint].append(fitted[joint])
         swings = leg_swings(walks.short)
         velocity = walks.short.velocity
         return cls(
-            found={joint: np.array(rows) for joint, rows in found.items()},
+            noisy={joint: np.array(rows) for joint, rows in noisy.items()},
             clean=_fitted(walks, walks.short.log),
             speed=max(
                 float(np.abs(velocity[swings[joint], walks.short.log.names.index(joint)]).max())
@@ -82,17 +82,17 @@ class Rolls:
 
     def error(self, joint: str) -> Array:
         """Return how far parameters are from their targets, mean over the measurements, (6,) %."""
-        return _share(np.abs(self.found[joint] - TARGETS[joint].values), joint).mean(axis=0)
+        return _share(np.abs(self.noisy[joint] - TARGETS[joint].values), joint).mean(axis=0)
 
     def standard_error(self, joint: str) -> Array:
         """Return the standard deviation over the measurements, share of the target, (6,) %."""
-        return _share(self.found[joint].std(axis=0, ddof=1), joint)
+        return _share(self.noisy[joint].std(axis=0, ddof=1), joint)
 
     @property
     def lost(self) -> Array:
         """Mean error of what the thesis cannot estimate, of both joints, by measurement, (repeats,) %."""
         errors = [
-            _share(np.abs(self.found[joint] - TARGETS[joint].values), joint)[:, LOST] for joint in ROLLS
+            _share(np.abs(self.noisy[joint] - TARGETS[joint].values), joint)[:, LOST] for joint in ROLLS
         ]
         return np.asarray(np.mean(errors, axis=(0, 2)))
 

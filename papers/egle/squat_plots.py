@@ -31,9 +31,9 @@ def plot_squat_friction(panels: Mapping[str, Mapping[int, tuple[Array, Array, Ar
     figure.suptitle(title, fontsize="medium")
     axes = np.atleast_1d(figure.subplots(1, len(panels)))
     for ax, (joint, runs) in zip(axes, panels.items(), strict=True):
-        for kp, (velocity, found, bench) in runs.items():
+        for kp, (velocity, friction, bench) in runs.items():
             color = gain_color(kp)
-            ax.plot(velocity, found, ".", markersize=3, color=color, label=f"found, kp {kp}")
+            ax.plot(velocity, friction, ".", markersize=3, color=color, label=f"found, kp {kp}")
             ax.plot(velocity, bench, "x", markersize=2.5, color=color, alpha=0.35)
         ax.plot([], [], "x", color="0.4", label="M6 of the bench")
         ax.axhline(0.0, color="0.6", linewidth=0.7)
@@ -57,10 +57,10 @@ def plot_comparison(
     figure = Figure(figsize=(9.5, 4.2), layout="constrained")
     ax = figure.subplots()
     colors = [gain_color(kp) for kp in gains]
-    for place, (found, bench) in enumerate(bars.values()):
+    for place, (friction, bench) in enumerate(bars.values()):
         along = place + np.linspace(-0.3, 0.3, len(gains))
         ax.bar(along, bench, width=0.6 / len(gains), color="0.85", edgecolor="0.6", linewidth=0.5)
-        ax.scatter(along, found, color=colors, s=22, zorder=3)
+        ax.scatter(along, friction, color=colors, s=22, zorder=3)
     for kp, color in zip(gains, colors, strict=True):
         ax.scatter([], [], color=color, s=22, label=f"found, kp {kp}")
     ax.bar([np.nan], [np.nan], color="0.85", edgecolor="0.6", label="M6 of the bench")

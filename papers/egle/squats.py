@@ -166,7 +166,7 @@ def read_squat(folder: Path, kp: int, robot: WholeBody) -> Squat:
     read = np.column_stack([np.interp(even, time, columns[f"read:{name}"]) for name in robot.names])
     used = (even >= start) & (even <= end)
     position, velocity, acceleration = (
-        each(read, _PERIOD)[used] for each in (_FILTER.smooth, _FILTER.first, _FILTER.second)
+        derivative(read, _PERIOD)[used] for derivative in (_FILTER.smooth, _FILTER.first, _FILTER.second)
     )
     errors = np.stack(
         [
@@ -175,7 +175,7 @@ def read_squat(folder: Path, kp: int, robot: WholeBody) -> Squat:
             for lag in _LAGS
         ]
     )
-    goal = np.stack([_FILTER.smooth(each, _PERIOD)[used] for each in errors]) + position
+    goal = np.stack([_FILTER.smooth(lagged, _PERIOD)[used] for lagged in errors]) + position
     halves, shifted = (
         required_torques(robot, position, velocity, acceleration, share=share).torque for share in (0.5, 0.6)
     )
@@ -206,7 +206,7 @@ def _columns(path: Path, names: Sequence[str]) -> Mapping[str, Array]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class SquatFriction:
     """Friction of one joint, or of a pair, in one squat.
 
     Attributes:
@@ -260,15 +260,15 @@ class Found:
     @property
     def separation(self) -> float:
         """Distance of the branches of rising and falling speed, moving either way, N·m."""
-        apart = []
+        separations = []
         for up in (self.velocity > 0.0, self.velocity <= 0.0):
             one, other = up & self.rising, up & ~self.rising
             if one.any() and other.any():
-                apart.append(abs(float(np.mean(self.torque[one]) - np.mean(self.torque[other]))))
-        return float(np.mean(apart)) if apart else 0.0
+                separations.append(abs(float(np.mean(self.torque[one]) - np.mean(self.torque[other]))))
+        return float(np.mean(separations)) if separations else 0.0
 
 
-def friction_of(squat: Squat, joint: str, laws: Mapping[str, Law], lag: float) -> Found:
+def friction_of(squat: Squat, joint: str, laws: Mapping[str, Law], lag: float) -> SquatFriction:
     """Return the friction of a joint of ARMS, or the sum over both legs of one of PAIRS.
 
     Args:
@@ -292,7 +292,7 @@ def friction_of(squat: Squat, joint: str, laws: Mapping[str, Law], lag: float) -
         squat.acceleration[:, columns].mean(axis=1),
     )
     moving = np.abs(velocity) > _MOVING["leg" if pair else "arm"]
-    return Found(
+    return SquatFriction(
         velocity=velocity[moving],
         torque=torque[moving],
         expected=expected[moving],

@@ -55,7 +55,9 @@ def stance(output: Path, walks: Walks, noisy: JointLog, say: Say) -> list[Claim]
         column = estimate.column(KNEE)
         known = used & np.isfinite(estimate.torque[:, column])
         curves.append((label, estimate.velocity[known, column], -estimate.torque[known, column]))
-    laws = dict(zip((each[0] for each in curves), (KNEE_FRICTION, KNEE_FRICTION, TARGETS[KNEE]), strict=True))
+    laws = dict(
+        zip((curve[0] for curve in curves), (KNEE_FRICTION, KNEE_FRICTION, TARGETS[KNEE]), strict=True)
+    )
     title = "Right knee from encoder steps (6.4, 6.5a), and torque noise too (6.5b)"
     save_figure(plot_curves(title, curves, laws, columns=3), output / "stance.png")
     errors = {

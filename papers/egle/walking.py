@@ -152,7 +152,7 @@ class _Walker:
         robot = self.robot
         state = self._state(position, velocity, support)
         columns = robot.torque_columns
-        wanted, rate, push = (each[half, columns] for each in self.wanted)
+        wanted, rate, push = (values[half, columns] for values in self.wanted)
         command = (
             push
             + 2.0 * _FREQUENCY * (rate - velocity[columns])

@@ -27,7 +27,7 @@ def all_solutions(velocity: Array, mobility: Array, drive: Array, feedback: Arra
     count = len(velocity)
     scale_w = float(np.max(np.abs(velocity), initial=0.0) + np.max(np.abs(mobility @ drive), initial=0.0))
     scale_f = float(np.max(np.abs(drive)))
-    found: list[Array] = []
+    solutions: list[Array] = []
     for pieces in itertools.product((0, 1, -1, 2, -2), repeat=count):
         # 0: sticks; 1, -1: slips forwards with λ > 0, λ < 0; 2, -2: slips backwards with λ > 0, λ < 0.
         system, right = np.empty((count, count)), np.empty(count)
@@ -50,9 +50,9 @@ def all_solutions(velocity: Array, mobility: Array, drive: Array, feedback: Arra
             for i, piece in enumerate(pieces)
         ):
             w[np.array(pieces) == 0] = 0.0
-            if all(np.max(np.abs(w - other)) > 1e-6 * scale_w for other in found):
-                found.append(w)
-    return found
+            if all(np.max(np.abs(w - other)) > 1e-6 * scale_w for other in solutions):
+                solutions.append(w)
+    return solutions
 
 
 def _direction(piece: int) -> int:

@@ -38,7 +38,10 @@ def figure_8_claims(random: np.random.Generator, count: int) -> list[Claim]:
         sides = np.diff(corners[:3], axis=0)
         oblique[bool(np.argmin(away) == np.argmin(mine))].append(float(np.linalg.cond(sides)))
     nearest, vertices = len(oblique[True]), len(oblique[True]) + len(oblique[False])
-    near, far = (float(np.median(oblique[each])) if oblique[each] else np.nan for each in (True, False))
+    near, far = (
+        float(np.median(oblique[is_nearest])) if oblique[is_nearest] else np.nan
+        for is_nearest in (True, False)
+    )
     elsewhere = _all_closest(_LOOSE)
     return [
         claim(
@@ -85,7 +88,7 @@ def _all_closest(coupling: float) -> bool:
     for v in np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2):
         made = axproj(v, A, phi, P)
         if made.velocity.all():
-            away, mine = (np.linalg.norm(corners - each, axis=1) for each in (v, made.projection))
+            away, mine = (np.linalg.norm(corners - point, axis=1) for point in (v, made.projection))
             if np.argmin(away) != np.argmin(mine):
                 return False
     return True

@@ -127,7 +127,7 @@ def _apparent(gear: Gear, drive: float, load: float, forwards: bool) -> float:
 
 
 def _joint_claims(random: np.random.Generator) -> list[Claim]:
-    apart, bound, jump, residual = 0.0, 0.0, 0.0, 0.0
+    difference, bound, jump, residual = 0.0, 0.0, 0.0, 0.0
     for _ in range(_COUPLED):
         count = int(random.integers(1, 13))
         P = random.normal(size=(count, count))
@@ -136,7 +136,7 @@ def _joint_claims(random: np.random.Generator) -> list[Claim]:
         moved = np.clip(s + random.uniform(-1e-4, 1e-4, count), -1.0, 1.0)
         sigma, size = largest_gain(P), float(np.linalg.norm(phi))
         one, other = _internal(phi, P, s, phi), _internal(phi, P, s, random.normal(0.0, 100.0, count))
-        apart = max(apart, float(np.max(np.abs(one - other))))
+        difference = max(difference, float(np.max(np.abs(one - other))))
         residual = max(residual, float(np.max(np.abs(one - P @ (s * np.abs(one)) - phi))))
         bound = max(bound, float(np.linalg.norm(one)) * (1.0 - sigma) / size)
         limit = sigma * size / (1.0 - sigma) ** 2 * float(np.linalg.norm(moved - s))
@@ -147,8 +147,8 @@ def _joint_claims(random: np.random.Generator) -> list[Claim]:
             "construction",
             "lemma 3: largest distance of two λ",
             "0",
-            apart,
-            max(apart, residual) < _ROUNDING,
+            difference,
+            max(difference, residual) < _ROUNDING,
             f"an identity: below {_ROUNDING:g}, rounding; {solved.format('λ = φ + P·(s|λ|)')}",
             "N·m",
         ),

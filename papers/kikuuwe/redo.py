@@ -71,15 +71,15 @@ def run(task: Task) -> Redone:
     claims.append(coulomb_rod_claim(rods[-1]))
     walls = {stiffness: all_walls(stiffness, task.say) for stiffness in STIFFNESSES}
     _draw_walls(walls, task.output)
-    elsewhere = all(each.holds for each in wall_claims(walls[WALL_STIFFNESS], ""))
+    elsewhere = all(claim.holds for claim in wall_claims(walls[WALL_STIFFNESS], ""))
     for stiffness, runs in walls.items():
         case = f", {stiffness / 1e3:g} kN/m"
-        claims += [replace(each, table=TABLE) for each in wall_claims(runs, case, elsewhere=elsewhere)]
+        claims += [replace(claim, table=TABLE) for claim in wall_claims(runs, case, elsewhere=elsewhere)]
         checks.append(well_posed_check(runs, case))
     nearer = {stiffness: all_walls(stiffness, task.say) for stiffness in NEARER}
     out = all_walls(WALL_STIFFNESS, task.say, start=ELBOW_OUT)
     case = f", {WALL_STIFFNESS / 1e3:g} kN/m, elbow out"
-    claims += [replace(each, table=TABLE) for each in wall_claims(out, case, elsewhere=elsewhere)]
+    claims += [replace(claim, table=TABLE) for claim in wall_claims(out, case, elsewhere=elsewhere)]
     checks.append(well_posed_check(out, case))
     task.say("section 6.2, load-independent friction")
     claims.append(coulomb_wall_claim(walls[WALL_STIFFNESS][1.1, 1.1]))
@@ -93,8 +93,8 @@ def run(task: Task) -> Redone:
 
 def statements_note(claims: Sequence[Claim]) -> str:
     """Say how many statements the claims are, by which one that is repeated counts once."""
-    built = [each for each in claims if each.kind == "construction"]
-    repeated = [each for each in built if each.table == TABLE]
+    built = [claim for claim in claims if claim.kind == "construction"]
+    repeated = [claim for claim in built if claim.table == TABLE]
     distinct = len(built) - len(repeated) + STATEMENTS
     return (
         f"*Statements*: {len(repeated)} of the {len(built)} claims by construction are {STATEMENTS}"
@@ -125,7 +125,9 @@ def _draw_statics(output: Path) -> None:
         contact=(-3e-3, 3e-3),
     )
     marked = [("leadscrew, 5°", screw), ("worm, 11°", worm), ("spur gears", spurs)]
-    save_figure(plot_drivability([(name, each.asymmetry) for name, each in marked]), output / "figure_5.png")
+    save_figure(
+        plot_drivability([(name, geared.asymmetry) for name, geared in marked]), output / "figure_5.png"
+    )
     sets = [gear(0.1, 0.3), gear(0.2, 0.95), gear(0.2, 1.05), gear(-0.2, 0.7), gear(1.3, 0.4), gear(1.3, 1.6)]
     save_figure(plot_static_sets(sets), output / "figure_6.png")
 

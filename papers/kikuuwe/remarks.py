@@ -28,7 +28,7 @@ _TIMESTEPS = (1e-3, 5e-4, 2.5e-4, 1.25e-4)  # s
 _UNTIL = 0.85  # s; within the first phase, whose borders every time step meets
 _FEW = 4  # joints, 5⁴ = 625 systems a problem
 _ANY_C = (1.0, 0.3, 3.0, 0.1, 10.0, 0.03, 0.01)
-_PATIENCE = 20_000  # iterations
+_MAX_ITERATIONS = 20_000  # iterations
 _TOLERANCE = 1e-6  # rad/s; joints of the problems have up to 1 rad/s, and A is ill conditioned
 
 Arguments = tuple[Array, Array, Array, Array]
@@ -151,13 +151,13 @@ def two_solutions() -> Problem:
 def _two_solutions_check() -> Claim:
     """Look for what remark 4 leaves open: the paper has not proven that (58) has one solution."""
     arguments = two_solutions().arguments()
-    found = len(all_solutions(*arguments))
+    count = len(all_solutions(*arguments))
     return claim(
         "construction",
         f"remark 4: solutions of a step of two joints, σ_max(P) = {largest_gain(arguments[3]):.3f}",
         None,
-        found,
-        found > 1,
+        count,
+        count > 1,
         "more than one, found by trying all combinations: what the remark leaves open is not so in general."
         " While one joint sticks, the other has |ρ̂| > 1 and jams, so that Φ is not monotone in s; it takes"
         " γ_v > 1",
@@ -174,12 +174,12 @@ def _all_signs(random: np.random.Generator, count: int) -> tuple[Claim, Claim]:
     for index in range(count):
         problem = random_problem(random, 1 + index % _FEW)
         arguments = problem.arguments()
-        found = all_solutions(*arguments)
+        solutions = all_solutions(*arguments)
         made = axproj(*arguments).velocity
         scale = float(np.max(np.abs(arguments[0])) + np.max(np.abs(arguments[1] @ arguments[2])))
-        missed += not any(np.max(np.abs(made - each)) < 1e-7 * scale for each in found)
-        several += len(found) > 1
-        unsolved += not len(found)
+        missed += not any(np.max(np.abs(made - solution)) < 1e-7 * scale for solution in solutions)
+        several += len(solutions) > 1
+        unsolved += not len(solutions)
         stuck += bool((made == 0.0).any())
     return (
         claim(
@@ -230,8 +230,8 @@ def _solvers(problems: int, fixed_problems: int, solved: float) -> list[Claim]:
             unsolved == 0,
             "'one simple way to solve', 'with a small positive number c': it leaves none, to 1e-10 rad/s by"
             f" its residual and {_TOLERANCE:g} rad/s in (67), if c may be any of"
-            f" {', '.join(f'{c:g}' for c in _ANY_C)}, relative to 1/(‖A‖·‖φ‖), and iterations {_PATIENCE};"
-            " the paper limits neither",
+            f" {', '.join(f'{c:g}' for c in _ANY_C)}, relative to 1/(‖A‖·‖φ‖), and iterations"
+            f" {_MAX_ITERATIONS}; the paper limits neither",
             chosen_after="5000 iterations, tried first, left two",
         ),
         claim(
@@ -265,12 +265,12 @@ def _unsolved(count: int) -> int:
     problems = [random_problem(random, 1 + index % MOST_JOINTS).arguments() for index in range(count)]
 
     def solves(arguments: Arguments, c: float) -> bool:
-        y, iterations = fixed_step_axproj(*arguments, step=c, tolerance=1e-10, limit=_PATIENCE)
+        y, iterations = fixed_step_axproj(*arguments, step=c, tolerance=1e-10, limit=_MAX_ITERATIONS)
         v, A, *_ = arguments
         friction = np.asarray(np.linalg.solve(A, y), dtype=np.float64)
-        return iterations < _PATIENCE and miss_of(arguments, v - y, friction) < _TOLERANCE
+        return iterations < _MAX_ITERATIONS and miss_of(arguments, v - y, friction) < _TOLERANCE
 
-    return sum(not any(solves(each, c) for c in _ANY_C) for each in problems)
+    return sum(not any(solves(problem, c) for c in _ANY_C) for problem in problems)
 
 
 def miss_of(arguments: Arguments, velocity: Array, friction: Array) -> float:

@@ -148,7 +148,7 @@ def stiffness_exhibit(walls: Mapping[float, Walls]) -> Exhibit:
     rows, borne_out = [], []
     for stiffness in sorted(walls):
         claims = wall_claims(walls[stiffness], "")
-        failed = [each.claim.removeprefix("6.2, ") for each in claims if not each.holds]
+        failed = [claim.claim.removeprefix("6.2, ") for claim in claims if not claim.holds]
         rows.append((f"{stiffness / 1e3:g}", f"{len(claims) - len(failed)}", "; ".join(failed) or "-"))
         if not failed:
             borne_out.append(stiffness / 1e3)

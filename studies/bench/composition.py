@@ -45,7 +45,7 @@ SESSION = {
     "pause_limit": 10.0,  # what is measured is not recorded again
 }
 _MEASURE = 4.0  # s of the script's 6
-_PATIENCE = 120.0  # s
+_TIMEOUT = 120.0  # s
 _GOAL = 1e-9  # rad; goals that differ less are the same
 
 
@@ -77,12 +77,12 @@ def composition_load(order: Sequence[bool] = (False, True, True, False)) -> dict
             sessions[together].append(_session(together))
     return {
         name: Load(
-            delay_p50=float(np.quantile(delays := np.concatenate([each[0] for each in found]), 0.5)),
+            delay_p50=float(np.quantile(delays := np.concatenate([session[0] for session in measured]), 0.5)),
             delay_p99=float(np.quantile(delays, 0.99)),
-            processor=float(np.mean([each[1] for each in found])),
-            memory=float(np.mean([each[2] for each in found])),
+            processor=float(np.mean([session[1] for session in measured])),
+            memory=float(np.mean([session[2] for session in measured])),
         )
-        for name, found in (("three processes", sessions[False]), ("one process", sessions[True]))
+        for name, measured in (("three processes", sessions[False]), ("one process", sessions[True]))
     }
 
 
@@ -102,7 +102,7 @@ def _session(together: bool) -> tuple[list[float], float, float]:
         time.sleep(_MEASURE)  # so that the measurement takes no share of the nodes' processors
         busy = sum(map(nodes.processor_time, names)) - before
         share, memory = busy / (time.monotonic() - start), sum(map(nodes.memory, names))
-        nodes.wait_for_end("composition" if together else "recorder", _PATIENCE)
+        nodes.wait_for_end("composition" if together else "recorder", _TIMEOUT)
         (bag,) = Path(directory, "bags").glob("*/*.mcap")
         return _delays(bag), share, memory
 
@@ -153,7 +153,7 @@ def _delays(bag: Path) -> list[float]:
     sent: dict[int, int] = {}
     delays, newest = [], None
     kinds = {"bam_bench/msg/ServoCommands", "bam_bench/msg/ServoStates"}
-    for message in sorted(read_messages(bag, kinds).messages, key=lambda each: each.log_time):
+    for message in sorted(read_messages(bag, kinds).messages, key=lambda message: message.log_time):
         if message.type.endswith("ServoCommands"):
             sent[round(float(message.value.position[0]) / _GOAL)] = message.log_time
             continue

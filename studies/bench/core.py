@@ -231,16 +231,16 @@ class Throughput:
 def mujoco_throughput(steps: int = 2000, repeats: int = 5) -> list[Throughput]:
     """Return how `mujoco.rollout` scales with threads, on chains of servos that the engine plugin drives."""
     threads = sorted({1, 2, available_processors()})
-    work = {(n, each): _rollout_of_chains(n, each, steps) for n in SERVO_COUNTS for each in threads}
+    work = {(n, count): _rollout_of_chains(n, count, steps) for n in SERVO_COUNTS for count in threads}
     seconds = _medians(work, repeats)
     return [
         Throughput(
             servos=servos,
-            threads=each,
+            threads=count,
             steps_per_second=SIMULATIONS * (steps // servos) / taken,
             speedup=seconds[servos, 1] / taken,
         )
-        for (servos, each), taken in seconds.items()
+        for (servos, count), taken in seconds.items()
     ]
 
 

@@ -55,9 +55,9 @@ class Distance:
     highest: float
 
     @classmethod
-    def between(cls, found: Array, truth: Array) -> Distance:
+    def between(cls, track: Array, truth: Array) -> Distance:
         """Return how far apart two tracks are."""
-        gap = np.abs(found - truth)
+        gap = np.abs(track - truth)
         return cls(rms=float(np.sqrt(np.mean(gap**2))), highest=float(gap.max()))
 
 
@@ -140,8 +140,8 @@ def native_positions(servo: ServoModel, recording: Recording, dt: float) -> Arra
     told = recorded_commands(servo, recording, dt)
     spec = bench_spec(recording.bench, timestep=dt)
     supply = float(np.ravel(told.supply_voltage)[0])
-    each = NativeServo(servo=servo, kp=recording.kp, supply_voltage=supply, has_torque_enable=True)
-    equip_native(spec, {BENCH_JOINT: each})
+    native = NativeServo(servo=servo, kp=recording.kp, supply_voltage=supply, has_torque_enable=True)
+    equip_native(spec, {BENCH_JOINT: native})
     model = compile_robot(spec)
     data = mujoco.MjData(model)
     data.qpos[0] = told.position
@@ -164,8 +164,11 @@ def _solved(
             dt=dt, substeps=substeps, integrator=integrator, quadratic_rule=servo.friction.quadratic_rule
         ),
     )
-    found = rollout.positions(parameter_vector(servo))
-    return [_at_common_times(run, each, servo.firmware.period) for run, each in zip(runs, found, strict=True)]
+    tracks = rollout.positions(parameter_vector(servo))
+    return [
+        _at_common_times(run, positions, servo.firmware.period)
+        for run, positions in zip(runs, tracks, strict=True)
+    ]
 
 
 def _at_common_times(run: Recording, positions: Array, spacing: float) -> Array:

@@ -14,7 +14,7 @@ from studies.faults.rig import Rig
 from studies.faults.streamer import AMPLITUDE
 
 CENTRE = 0.2  # rad of goals
-FAR = 1.2  # rad of the goal that a ramp leads to
+RAMP_END = 1.2  # rad of the goal that a ramp leads to
 _AT_GOAL = 2e-3  # rad that a goal may be from the command once it has caught up; a few counts
 _PLANNED = 5.0  # s in which a trajectory is planned and under way, else refused
 _SWITCHED_ON = 30.0  # s until torque is on, else something has gone wrong
@@ -37,7 +37,7 @@ class Cell:
         bound: s until torque has to be off; None where it has to be kept.
         seconds: until it was off; NaN where it never was on, or was kept.
         says: what the driver said of it.
-        back: s until torque was had again.
+        back: s until torque was restored.
         problems: what is not as it must be; none: the cell is safe.
     """
 
@@ -120,7 +120,7 @@ def _reach(rig: Rig, state: State) -> None:
         rig.wait_for_recording()
         time.sleep(1.0)
         return
-    line = {State.RAMP: f"hold {FAR}", State.HOLDING: f"hold {CENTRE}", State.MOVING: f"swing {CENTRE}"}[
+    line = {State.RAMP: f"hold {RAMP_END}", State.HOLDING: f"hold {CENTRE}", State.MOVING: f"swing {CENTRE}"}[
         state
     ]
     for client in rig.clients:
@@ -135,8 +135,8 @@ def _reach(rig: Rig, state: State) -> None:
     distance = _AT_GOAL if state is State.HOLDING else AMPLITUDE
 
     def ramp_is_over() -> bool:
-        found = rig.watcher.state
-        return found is not None and all(abs(goal - CENTRE) <= distance for goal in found.goal_position)
+        newest = rig.watcher.state
+        return newest is not None and all(abs(goal - CENTRE) <= distance for goal in newest.goal_position)
 
     rig.wait(ramp_is_over, "the end of the ramp")
     time.sleep(0.5)
@@ -182,7 +182,7 @@ def _happen(rig: Rig, event: Event) -> str:
 def _torque(
     rig: Rig, event: Event, follows: Follows, state: State, before: tuple[bool, ...], problems: list[str]
 ) -> float:
-    """Watch the torque of all joints; return when the last of those that must let go did."""
+    """Watch the torque of all joints; return when the last of those that must be released was."""
     count = len(rig.servos.joints)
     first_only = follows.off is Off.FIRST and count > 1
     losing = range(1) if first_only else range(count)
@@ -253,9 +253,9 @@ def _again(rig: Rig, event: Event, follows: Follows, problems: list[str]) -> flo
                 rig.reboot()
             for client in rig.clients:
                 client.say(line)
-            patience = 2.0 if asks_anew else 20.0
+            limit = 2.0 if asks_anew else 20.0
             try:
-                rig.wait(lambda: all(rig.driven()), "torque again", patience)
+                rig.wait(lambda: all(rig.driven()), "torque again", limit)
                 return time.monotonic() - began
             except BamError:
                 if time.monotonic() - began > 20.0:

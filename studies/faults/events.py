@@ -55,7 +55,7 @@ class Follows:
         within: bound, s.
         says: regular expression of what diagnostics or the driver's log say afterwards; "": nobody is there
             to say it, or there is nothing to say.
-        back: how torque is had again.
+        back: how torque is restored.
     """
 
     off: Off = Off.ALL
@@ -93,12 +93,12 @@ class Event:
     resume: bool = False
 
 
-def _each(drivers: tuple[str, ...], follows: Callable[[str], Follows]) -> dict[str, Follows]:
+def _for_drivers(drivers: tuple[str, ...], follows: Callable[[str], Follows]) -> dict[str, Follows]:
     return {driver: follows(driver) for driver in drivers}
 
 
 def _alike(drivers: tuple[str, ...], **what: object) -> dict[str, Follows]:
-    return _each(drivers, lambda driver: Follows(**what))  # type: ignore[arg-type]
+    return _for_drivers(drivers, lambda driver: Follows(**what))  # type: ignore[arg-type]
 
 
 _STOPS = 0.1 + 0.6 + MACHINE  # a signal is noticed, and a bus that does not answer is tried for 0.6 s
@@ -143,7 +143,7 @@ def _unplugged_for(seconds: float) -> Event:
         lines=("unplug",),
         repair=("plug",),
         lasts=seconds,
-        follows=_each(SERIAL, _unplugged),
+        follows=_for_drivers(SERIAL, _unplugged),
     )
 
 
@@ -156,7 +156,7 @@ EVENTS = (
         name="SIGSTOP",
         signal=signal.SIGSTOP,
         resume=True,
-        follows=_each(EMULATED, _hung),
+        follows=_for_drivers(EMULATED, _hung),
     ),
     Event(
         name="exception in the loop",
@@ -172,7 +172,7 @@ EVENTS = (
     Event(
         name="one of two clients dies",
         client="killed",
-        follows=_each(
+        follows=_for_drivers(
             ALL,
             lambda driver: Follows(
                 off=Off.ALL if driver == "feedforward" else Off.FIRST,
@@ -198,13 +198,13 @@ EVENTS = (
         name="CRC storm",
         lines=("faults corrupt=1",),
         repair=("faults",),
-        follows=_each(SERIAL, lambda driver: _loss(driver, "damaged|corrupt|checksum|CRC|no answer")),
+        follows=_for_drivers(SERIAL, lambda driver: _loss(driver, "damaged|corrupt|checksum|CRC|no answer")),
     ),
     Event(
         name="answers lost",
         lines=("faults drop=1",),
         repair=("faults",),
-        follows=_each(SERIAL, lambda driver: _loss(driver, "no answer|does not answer")),
+        follows=_for_drivers(SERIAL, lambda driver: _loss(driver, "no answer|does not answer")),
     ),
     Event(
         name="overload of one servo",
@@ -216,7 +216,7 @@ EVENTS = (
         name="a second servo with the same id",
         lines=("double 1",),
         repair=("single",),
-        follows=_each(SERIAL, lambda driver: _loss(driver, "damaged answer|no answer|wrong id")),
+        follows=_for_drivers(SERIAL, lambda driver: _loss(driver, "damaged answer|no answer|wrong id")),
     ),
     Event(
         name="a second driver on the bus",

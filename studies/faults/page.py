@@ -21,7 +21,7 @@ def page(cells: Sequence[Cell]) -> str:
         "",
         f"{len(cells)} cells, {len(unsafe)} unsafe. Times in s until torque was off on the servos themselves,"
         ' as the emulator knows it. "kept": torque is rightly kept; "off": it was off and stayed so.'
-        " Torque is had again by what the event asks for: commands, torque off and on, `~/reboot`, or a new"
+        " Torque is restored by what the event asks for: commands, torque off and on, `~/reboot`, or a new"
         " start of the driver, whose loading takes most of the longest of these times.",
         *_largest([cell for cell in cells if cell.state != STATE]),
     ]

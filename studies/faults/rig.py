@@ -32,11 +32,11 @@ from bam_ros.node.client_node import ClientNode
 from studies.faults.servos import LENGTH, MASS, Servos, ros_arguments
 from studies.faults.streamer import stream
 
-PATIENCE = 90.0
+TIMEOUT = 90.0
 """s until something that has to come is given up."""
 _STANDS_STILL = 0.3  # s without states after which a simulation is not stepped any more, and drives nothing
 _CLIENTS = 3  # at most: each has to be discovered by all others
-_LOOK = 4e-3  # s between looks at the servos
+_POLL_PERIOD = 4e-3  # s between looks at the servos
 _FORKED = multiprocessing.get_context("forkserver")
 _FORKED.set_forkserver_preload([stream.__module__])
 
@@ -96,12 +96,12 @@ class Watcher:
     def call(self, service: str) -> None:
         """Call a service without arguments."""
         client = self._client.node.create_client(Trigger, service)
-        if not client.wait_for_service(PATIENCE):
+        if not client.wait_for_service(TIMEOUT):
             raise Unavailable(service, "not there", advice="see the driver's log")
         future = client.call_async(Trigger.Request())
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not future.done() and time.monotonic() < deadline:
-            time.sleep(_LOOK)
+            time.sleep(_POLL_PERIOD)
         self._client.node.destroy_client(client)
 
     def load_mounted(self) -> None:
@@ -169,8 +169,13 @@ class Rig:
         self._recorder_log = Path(self._directory.name) / "recorder.log"
         self.driver: subprocess.Popen[bytes] | None = None
         self._recorder: subprocess.Popen[bytes] | None = None
-        each = max(len(servos.joints) // _CLIENTS, 1) if servos.by_position else len(servos.joints)
-        joints = [servos.joints[at : at + each] for at in range(0, len(servos.joints), each)]
+        joints_per_client = (
+            max(len(servos.joints) // _CLIENTS, 1) if servos.by_position else len(servos.joints)
+        )
+        joints = [
+            servos.joints[at : at + joints_per_client]
+            for at in range(0, len(servos.joints), joints_per_client)
+        ]
         self._repairs: Sequence[str] = ()
         self.clients = [Streamer(names) for names in joints]
 
@@ -211,7 +216,7 @@ class Rig:
         log = Path(self._directory.name) / "second.log"
         second = self.spawn_driver(log)
         try:
-            second.wait(PATIENCE)
+            second.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
             second.kill()
             second.wait()
@@ -295,9 +300,9 @@ class Rig:
 
     def driven(self) -> tuple[bool, ...]:
         """Return which servos are driven: as they are, or where they are the driver's, as it publishes."""
-        found = self.servos.driven()
-        if found is not None:
-            return found
+        result = self.servos.driven()
+        if result is not None:
+            return result
         alive = self.driver is not None and self.driver.poll() is None
         state = self.watcher.state
         stands_still = time.monotonic() - self.watcher.arrived > _STANDS_STILL
@@ -316,7 +321,7 @@ class Rig:
         lines = self._log.read_text(errors="replace").splitlines()
         return [line for line in lines if re.search("ERROR|Traceback", line) and not re.search(besides, line)]
 
-    def wait(self, predicate: Callable[[], object], what: str, timeout: float = PATIENCE) -> None:
+    def wait(self, predicate: Callable[[], object], what: str, timeout: float = TIMEOUT) -> None:
         """Wait; raises Unavailable where it does not come."""
         deadline = time.monotonic() + timeout
         while not predicate():
@@ -325,7 +330,7 @@ class Rig:
                 told = dict.fromkeys(line for _, line in list(self.watcher.said)[-6:])
                 log = " | ".join([*(line for last in words for line in last), *told])
                 raise Unavailable(what, f"not there after {timeout:g} s ({log})", advice="see the log")
-            time.sleep(_LOOK)
+            time.sleep(_POLL_PERIOD)
 
     def _logs(self) -> list[Path]:
         return sorted(Path(self._directory.name).glob("*.log"))
@@ -336,7 +341,7 @@ class Rig:
         while (elapsed := time.monotonic() - began) < seconds:
             driven = self.driven()
             yield time.monotonic() - began, driven
-            time.sleep(max(_LOOK - (time.monotonic() - began - elapsed), 0.0))
+            time.sleep(max(_POLL_PERIOD - (time.monotonic() - began - elapsed), 0.0))
 
     def __enter__(self) -> Rig:
         """Give it."""

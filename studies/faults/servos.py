@@ -42,7 +42,7 @@ class Servos(ABC):
         kp: that the session sets.
         by_position: whether clients command positions.
         rate: most states per second; enough for all bounds, and little enough for shared processors.
-        patience: parameters of a driver whose emulated servos share a busy machine with it for long.
+        lenient: parameters of a driver whose emulated servos share a busy machine with it for long.
     """
 
     driver: ClassVar[str]
@@ -51,7 +51,7 @@ class Servos(ABC):
     kp: ClassVar[float] = 16.0
     by_position: ClassVar[bool] = True
     rate: ClassVar[float] = 200.0
-    patience: ClassVar[Mapping[str, object]] = MappingProxyType({})
+    lenient: ClassVar[Mapping[str, object]] = MappingProxyType({})
 
     def __init__(self, count: int) -> None:
         self.joints = JOINTS[:count]
@@ -96,7 +96,7 @@ class Servos(ABC):
 class Emulated(Servos):
     """Servos that an emulator serves."""
 
-    _look: ClassVar[tuple[str, str]]  # what the emulator calls its servos, and whether one is driven
+    _state_keys: ClassVar[tuple[str, str]]  # what the emulator calls its servos, and whether one is driven
 
     def __init__(self, count: int, emulator: ControlledProcess) -> None:
         super().__init__(count)
@@ -104,7 +104,7 @@ class Emulated(Servos):
 
     def driven(self) -> tuple[bool, ...] | None:
         """See `Servos.driven`."""
-        servos, driven = self._look
+        servos, driven = self._state_keys
         return tuple(bool(servo[driven]) for servo in self.emulator.look()[servos])
 
     def tell(self, line: str) -> None:
@@ -130,8 +130,8 @@ class Dynamixel(Emulated):
     module = "bam_ros.dynamixel.node"
     servo = "mx106_2"
     kp = 400.0
-    patience = MappingProxyType({"watchdog": 2.5, "answer_timeout": 0.25, "failures": 100})
-    _look = ("servos", "driven")
+    lenient = MappingProxyType({"watchdog": 2.5, "answer_timeout": 0.25, "failures": 100})
+    _state_keys = ("servos", "driven")
 
     def __init__(self, count: int) -> None:
         self._bus = VirtualBusProcess(self.servo or "mx106_2", range(1, 1 + count), *_LOAD)
@@ -174,8 +174,8 @@ class Erob(Emulated):
     module = "bam_ros.erob.node"
     servo = "erob80_100"
     kp = 25.0
-    patience = MappingProxyType({"cycle_rate": 250.0})
-    _look = ("slaves", "torque_enabled")
+    lenient = MappingProxyType({"cycle_rate": 250.0})
+    _state_keys = ("slaves", "torque_enabled")
 
     def __init__(self, count: int) -> None:
         self._segment = VirtualSegmentProcess(count, *_LOAD)

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from bam_core.errors import BamError
 from studies.faults.cell import Cell
-from studies.faults.rig import PATIENCE, Rig
+from studies.faults.rig import TIMEOUT, Rig
 
 STATE = "start-up"
-BOUND = PATIENCE
+BOUND = TIMEOUT
 """s until a driver has said that it cannot start."""
 REFUSAL = r"^[^:]+: .+"
 

@@ -45,10 +45,10 @@ def cpp_mutations(path: str, source: bytes) -> list[Mutation]:
         path: of the source, for the record.
         source: its text, ASCII.
     """
-    return sorted(_found(path, source), key=lambda each: (each.start, each.kind))
+    return sorted(_edits_of(path, source), key=lambda mutation: (mutation.start, mutation.kind))
 
 
-def _found(path: str, source: bytes) -> Iterator[Mutation]:
+def _edits_of(path: str, source: bytes) -> Iterator[Mutation]:
     start = 0
     for line in source.decode().split("\n"):
         code = line.partition("//")[0].rstrip()

@@ -104,7 +104,7 @@ def python_mutations(path: str, source: bytes) -> list[Mutation]:
     tree = ast.parse(source)
     finder = _Finder(source)
     finder.visit(tree)
-    found = {}
+    mutations = {}
     for kind, start, end, text in finder.edits:
         first, last = finder.function(start)
         before, after = source[first:last], source[first:start] + text.encode() + source[end:last]
@@ -115,8 +115,11 @@ def python_mutations(path: str, source: bytes) -> list[Mutation]:
         except SyntaxError:
             continue
         if changed != original:
-            found[first, changed] = mutation(path, source, kind, start, end, text)
-    return sorted(found.values(), key=lambda each: (each.start, each.kind, each.text))
+            mutations[first, changed] = mutation(path, source, kind, start, end, text)
+    return sorted(
+        mutations.values(),
+        key=lambda edit: (edit.start, edit.kind, edit.text),
+    )
 
 
 class _Finder(ast.NodeVisitor):
@@ -299,7 +302,11 @@ class _Finder(ast.NodeVisitor):
             self._replace("constant", node, repr(2 * node.value) if node.value else "1")
 
     def _shorten(self, node: ast.Tuple | ast.List) -> None:
-        names = [each for each in node.elts if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        names = [
+            element
+            for element in node.elts
+            if isinstance(element, ast.Constant) and isinstance(element.value, str)
+        ]
         if isinstance(node.ctx, ast.Load) and len(names) == len(node.elts) > 1:
             for name in names:
                 start, end = self.span(name)

@@ -48,7 +48,7 @@ class Record:
     def __init__(self, path: Path) -> None:
         self._path = path
         lines = path.read_text().splitlines() if path.exists() else []
-        self._known = {each.key: each for each in (Outcome(**json.loads(line)) for line in lines)}
+        self._known = {outcome.key: outcome for outcome in (Outcome(**json.loads(line)) for line in lines)}
 
     def known(self, key: str) -> Outcome | None:
         """Return what became of a bug the last time."""
@@ -77,9 +77,12 @@ def share_table(outcomes: Sequence[Outcome], reasons: Mapping[str, str]) -> str:
     for group in dict.fromkeys(room.group for room in ROOMS.values()):
         names = [name for name, room in ROOMS.items() if room.group == group]
         rows += [
-            _row(group, name, (each for each in outcomes if each.room == name), reasons) for name in names
+            _row(group, name, (outcome for outcome in outcomes if outcome.room == name), reasons)
+            for name in names
         ]
-        rows.append(_row(group, "together", (each for each in outcomes if each.room in names), reasons))
+        rows.append(
+            _row(group, "together", (outcome for outcome in outcomes if outcome.room in names), reasons)
+        )
     rows.append(_row("all", "", outcomes, reasons))
     header = ("group", "room", "bugs", "noticed", "harmless", "open", "unfinished", "share")
     return format_table(header, [row for row in rows if row is not None])
@@ -88,23 +91,24 @@ def share_table(outcomes: Sequence[Outcome], reasons: Mapping[str, str]) -> str:
 def _row(
     group: str, room: str, outcomes: Iterable[Outcome], reasons: Mapping[str, str]
 ) -> tuple[str, ...] | None:
-    built = [each for each in outcomes if each.outcome != NOT_BUILT]
-    noticed = sum(each.outcome == NOTICED for each in built)
-    explained = sum(each.outcome == SURVIVED and each.key in reasons for each in built)
+    built = [outcome for outcome in outcomes if outcome.outcome != NOT_BUILT]
+    noticed = sum(outcome.outcome == NOTICED for outcome in built)
+    explained = sum(outcome.outcome == SURVIVED and outcome.key in reasons for outcome in built)
     if not built:
         return None
     counted = len(built) - explained
     share = f"{100.0 * noticed / counted:.1f} %" if counted else "–"
-    unfinished = sum(each.outcome == UNFINISHED for each in built)
+    unfinished = sum(outcome.outcome == UNFINISHED for outcome in built)
     numbers = (len(built), noticed, explained, counted - noticed - unfinished, unfinished)
     return group, room, *map(str, numbers), share
 
 
 def survivors(outcomes: Sequence[Outcome], reasons: Mapping[str, str]) -> str:
     """List what no test has noticed, the unexplained first."""
-    found = [each for each in outcomes if each.outcome == SURVIVED]
+    unnoticed = [outcome for outcome in outcomes if outcome.outcome == SURVIVED]
     lines = [
-        f"{each.room}, line {each.line}: {each.key}\n    {reasons.get(each.key, 'open: write a test')}"
-        for each in sorted(found, key=lambda each: each.key in reasons)
+        f"{outcome.room}, line {outcome.line}: {outcome.key}\n"
+        f"    {reasons.get(outcome.key, 'open: write a test')}"
+        for outcome in sorted(unnoticed, key=lambda outcome: outcome.key in reasons)
     ]
     return "\n".join(lines)

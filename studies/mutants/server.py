@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 _POLL = 0.05  # s
-_LOOK = 1.0  # s, between looks at what is spent
+_USAGE_POLL_PERIOD = 1.0  # s, between looks at what is spent
 _IDLE = 120.0  # s without any work: all wait for each other; short tests do not sleep for so long
 _END_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
@@ -66,11 +66,11 @@ def serve() -> None:
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Run the tests of a request in a fork, and end all that they started."""
     log = Path(request["log"])
-    found = log.with_suffix(".json")
-    found.unlink(missing_ok=True)
+    path = log.with_suffix(".json")
+    path.unlink(missing_ok=True)
     child = os.fork()
     if child == 0:
-        _run(request, log, found)
+        _run(request, log, path)
     began = worked = looked = time.monotonic()
     limit, spent, before = "", 0.0, resource.getrusage(resource.RUSAGE_CHILDREN)
     while True:
@@ -78,7 +78,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         if done:
             break
         now = time.monotonic()
-        if now - looked > _LOOK:
+        if now - looked > _USAGE_POLL_PERIOD:
             looked, earlier, spent = now, spent, _processor_time(child)
             worked = now if spent > earlier else worked
         limit = (
@@ -93,12 +93,12 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     _end_session(child)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     code = os.waitstatus_to_exitcode(status)
-    told = json.loads(found.read_text()) if found.exists() else {"failed": "", "files": {}}
-    spent = sum(getattr(after, each) - getattr(before, each) for each in ("ru_utime", "ru_stime"))
+    told = json.loads(path.read_text()) if path.exists() else {"failed": "", "files": {}}
+    spent = sum(getattr(after, field) - getattr(before, field) for field in ("ru_utime", "ru_stime"))
     return {"status": code, "limit": limit, "processor": spent, **told}
 
 
-def _run(request: dict[str, Any], log: Path, found: Path) -> None:
+def _run(request: dict[str, Any], log: Path, result: Path) -> None:
     """In the fork: never returns."""
     os.setsid()
     ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
@@ -117,7 +117,7 @@ def _run(request: dict[str, Any], log: Path, found: Path) -> None:
         print(repr(error))
         code = 1
     sys.stdout.flush()
-    found.write_text(json.dumps({"failed": recorder.failed, "files": recorder.files}))
+    result.write_text(json.dumps({"failed": recorder.failed, "files": recorder.files}))
     os._exit(code)
 
 

@@ -89,19 +89,21 @@ class Trial:
         bugs = []
         for name, room in rooms.items():
             chosen = drawn(room.mutations(path), seed, name, count)
-            stages = {source: stages_of(path, room, source) for source in {each.path for each in chosen}}
-            bugs += [_Bug(name, room, each, stages[each.path]) for each in chosen]
+            stages = {
+                source: stages_of(path, room, source) for source in {mutation.path for mutation in chosen}
+            }
+            bugs += [_Bug(name, room, mutation, stages[mutation.path]) for mutation in chosen]
         random.Random(seed).shuffle(bugs)  # so that all rooms have some where the time ends early
-        found = {bug.mutation.key: known for bug in bugs if (known := self._known(bug)) is not None}
-        left = [bug for bug in bugs if bug.mutation.key not in found]
+        known_outcomes = {bug.mutation.key: known for bug in bugs if (known := self._known(bug)) is not None}
+        left = [bug for bug in bugs if bug.mutation.key not in known_outcomes]
         try:
             for level in range(max((len(bug.stages) for bug in left), default=0)):
                 for bug in list(left):
                     if time.monotonic() > self._deadline:
-                        unfinished = [each for each in left if each.seconds]
+                        unfinished = [bug for bug in left if bug.seconds]
                         return [
-                            *found.values(),
-                            *(self._outcome(each, UNFINISHED, "") for each in unfinished),
+                            *known_outcomes.values(),
+                            *(self._outcome(bug, UNFINISHED, "") for bug in unfinished),
                         ]
                     result, by = self._tried(bug, level)
                     if result != SURVIVED or level + 1 == len(bug.stages):
@@ -109,13 +111,13 @@ class Trial:
                             raise Unavailable(
                                 f"tests of {bug.mutation.path}",
                                 "all fail without a bug",
-                                advice="run them, and mend them first",
+                                advice="run them, and fix them first",
                             )
-                        found[bug.mutation.key] = self._done(bug, result, by)
+                        known_outcomes[bug.mutation.key] = self._done(bug, result, by)
                         left.remove(bug)
         finally:
             self._tree.close()
-        return list(found.values())
+        return list(known_outcomes.values())
 
     def _known(self, bug: _Bug) -> Outcome | None:
         known = self._record.known(bug.mutation.key)

@@ -88,7 +88,7 @@ def _study(arguments: argparse.Namespace) -> int:
             arm = draw_arm(random)
             fitted, test = draw_session(arm, random, rate=rate, duration=DURATION)
             begin = time.monotonic()
-            found = identify_arm(fitted, test, say)
+            identified = identify_arm(fitted, test, say)
             ours = time.monotonic() - begin
             begin = time.monotonic()
             other = best_fit(fitted, say)
@@ -97,9 +97,9 @@ def _study(arguments: argparse.Namespace) -> int:
                 Comparison(
                     seed=seed,
                     rate=rate,
-                    library=_mae(found, found.test, before=True),
-                    fitted=_mae(found, found.train),
-                    test=_mae(found, found.test),
+                    library=_mae(identified, identified.test, before=True),
+                    fitted=_mae(identified, identified.train),
+                    test=_mae(identified, identified.test),
                     seconds=ours,
                     sysid_fitted=other.error(fitted),
                     sysid_test=other.error(test),
@@ -107,14 +107,14 @@ def _study(arguments: argparse.Namespace) -> int:
                     sysid_settings=vars(other.settings),
                 )
             )
-            write_text(arguments.json, json.dumps([asdict(each) for each in results], indent=1) + "\n")
+            write_text(arguments.json, json.dumps([asdict(result) for result in results], indent=1) + "\n")
     print(_table(results))
     print(f"wrote {arguments.json}")
     return 0
 
 
-def _mae(found: RobotIdentification, runs: Sequence[str], *, before: bool = False) -> float:
-    error = found.mae(MODEL, runs, before=before)
+def _mae(result: RobotIdentification, runs: Sequence[str], *, before: bool = False) -> float:
+    error = result.mae(MODEL, runs, before=before)
     assert error is not None, "there are runs"
     return error
 
@@ -122,16 +122,22 @@ def _mae(found: RobotIdentification, runs: Sequence[str], *, before: bool = Fals
 def _table(results: Sequence[Comparison]) -> str:
     rows = [
         (
-            f"{each.seed}",
-            f"{each.rate:g}",
+            f"{result.seed}",
+            f"{result.rate:g}",
             *(
                 f"{1e3 * error:.2f}"
-                for error in (each.library, each.fitted, each.test, each.sysid_fitted, each.sysid_test)
+                for error in (
+                    result.library,
+                    result.fitted,
+                    result.test,
+                    result.sysid_fitted,
+                    result.sysid_test,
+                )
             ),
-            f"{each.test / each.sysid_test:.2f}",
-            f"{each.seconds:.0f}, {each.sysid_seconds:.0f}",
+            f"{result.test / result.sysid_test:.2f}",
+            f"{result.seconds:.0f}, {result.sysid_seconds:.0f}",
         )
-        for each in results
+        for result in results
     ]
     header = ("arm", "Hz", "library", "fitted", "test", "sysid fitted", "sysid test", "test, ours/sysid", "s")
     return "Mean absolute errors, mrad\n\n" + format_table(header, rows)

@@ -88,13 +88,13 @@ def one_arm(settings: tuple[float, float], seed: int) -> Arm:
         Parameter(
             name=f"{servo} {name}",
             truth=arm.types[servo].parameters[name],
-            value=each.value,
-            low=each.low,
-            high=each.high,
-            told=each.told,
+            value=estimate.value,
+            low=estimate.low,
+            high=estimate.high,
+            told=estimate.told,
         )
         for servo, estimates in fit.estimates.items()
-        for name, each in estimates.items()
+        for name, estimate in estimates.items()
     ]
     return Arm(
         seed=seed,
@@ -155,7 +155,7 @@ def _study(arguments: argparse.Namespace) -> int:
                 arguments.json, json.dumps(entries, indent=1) + "\n"
             )  # an ended study goes on from here
     arms = [done[seed] for seed in sorted(done)]
-    print(_table([each for arm in arms for each in arm.parameters]))
+    print(_table([parameter for arm in arms for parameter in arm.parameters]))
     seconds = [arm.cpu_seconds for arm in arms]
     print(
         f"runs that no fit has seen: {1e3 * np.mean([arm.test_mae for arm in arms]):.2f} mrad, "
@@ -172,28 +172,28 @@ def _read(path: Path) -> list[Arm]:
         return []
     try:
         return [
-            Arm(**(entry | {"parameters": [Parameter(**each) for each in entry["parameters"]]}))
+            Arm(**(entry | {"parameters": [Parameter(**fields) for fields in entry["parameters"]]}))
             for entry in json.loads(path.read_text(encoding="utf-8"))
         ]
     except (ValueError, TypeError, KeyError):
         raise Malformed(path, "is no file of this study", advice="name another or remove it") from None
 
 
-def _table(found: Sequence[Parameter]) -> str:
+def _table(parameters: Sequence[Parameter]) -> str:
     rows = []
-    for name in dict.fromkeys(each.name for each in found):
-        own = [each for each in found if each.name == name]
+    for name in dict.fromkeys(parameter.name for parameter in parameters):
+        own = [parameter for parameter in parameters if parameter.name == name]
         rows.append((name, *_shares(own)))
-    rows.append(("all", *_shares(found)))
+    rows.append(("all", *_shares(parameters)))
     return format_table(("parameter", "held [%]", "told by the runs [%]", "of these held [%]"), rows)
 
 
-def _shares(found: Sequence[Parameter]) -> tuple[str, str, str]:
-    told = [each for each in found if each.told]
+def _shares(parameters: Sequence[Parameter]) -> tuple[str, str, str]:
+    told = [parameter for parameter in parameters if parameter.told]
     return (
-        f"{100.0 * np.mean([each.held for each in found]):.0f}",
-        f"{100.0 * len(told) / len(found):.0f}",
-        f"{100.0 * np.mean([each.held for each in told]):.0f}" if told else "-",
+        f"{100.0 * np.mean([parameter.held for parameter in parameters]):.0f}",
+        f"{100.0 * len(told) / len(parameters):.0f}",
+        f"{100.0 * np.mean([parameter.held for parameter in told]):.0f}" if told else "-",
     )
 
 

@@ -68,7 +68,7 @@ class PeerFit:
             models_sequences=[_sequence(run) for run in runs], modify_residual=self.transform.apply
         )
         off, _, _ = residual(self.parameters.as_vector(), self.parameters)
-        return float(np.mean([np.abs(each).mean() for each in off]))
+        return float(np.mean([np.abs(errors).mean() for errors in off]))
 
 
 def require_peer() -> None:
@@ -86,10 +86,10 @@ def best_fit(runs: Sequence[RobotRun], progress: Callable[[str], None] = lambda 
     """Fit all settings but for the last run, choose by the last run, and fit the chosen to all runs."""
     tried = []
     for settings in ALL_SETTINGS:
-        found = fit(runs[:-1], settings)
-        tried.append((found.error(runs[-1:]), settings))
+        fitted = fit(runs[:-1], settings)
+        tried.append((fitted.error(runs[-1:]), settings))
         progress(f"mujoco.sysid, {settings}: {1e3 * tried[-1][0]:.2f} mrad on the run held out")
-    return fit(runs, min(tried, key=lambda each: each[0])[1])
+    return fit(runs, min(tried, key=lambda attempt: attempt[0])[1])
 
 
 def fit(runs: Sequence[RobotRun], settings: PeerSettings) -> PeerFit:
@@ -113,8 +113,8 @@ def fit(runs: Sequence[RobotRun], settings: PeerSettings) -> PeerFit:
         models_sequences=[_sequence(run) for run in runs], modify_residual=transform.apply
     )
     with contextlib.redirect_stdout(io.StringIO()):  # a line per step, which nothing switches off
-        found, _ = sysid.optimize(parameters, residual, max_iters=_ITERATIONS, verbose=False, x_scale="jac")
-    return PeerFit(settings=settings, parameters=found, transform=transform)
+        optimum, _ = sysid.optimize(parameters, residual, max_iters=_ITERATIONS, verbose=False, x_scale="jac")
+    return PeerFit(settings=settings, parameters=optimum, transform=transform)
 
 
 def _actuators(settings: PeerSettings) -> list[sysid.Parameter]:
@@ -123,9 +123,9 @@ def _actuators(settings: PeerSettings) -> list[sysid.Parameter]:
     groups = (
         {joint: (joint,) for joint in JOINTS}
         if settings.own
-        else {name: tuple(each for each in JOINTS if types[each] == name) for name in set(types.values())}
+        else {name: tuple(joint for joint in JOINTS if types[joint] == name) for name in set(types.values())}
     )
-    found = []
+    actuators = []
     for name, joints in groups.items():
         servo = load_servo(types[joints[0]])
         motor, law = servo.motor, servo.friction
@@ -139,8 +139,8 @@ def _actuators(settings: PeerSettings) -> list[sysid.Parameter]:
             ("friction", dry, 20.0 * dry, _set_friction),
             ("armature", motor.armature, 10.0 * motor.armature, _set_armature),
         ):
-            found.append(_parameter(f"{what} {name}", start, 0.0, most, change, joints))
-    return found
+            actuators.append(_parameter(f"{what} {name}", start, 0.0, most, change, joints))
+    return actuators
 
 
 def _sequence(run: RobotRun) -> sysid.ModelSequences:
@@ -163,7 +163,7 @@ def _sequence(run: RobotRun) -> sysid.ModelSequences:
         times=run.time, data=run.goal_position[:, columns], model=model, names=[*JOINTS]
     )
     measured = sysid.TimeSeries.from_names(
-        times=run.time, data=run.position[:, columns], model=model, names=[f"{each}_pos" for each in JOINTS]
+        times=run.time, data=run.position[:, columns], model=model, names=[f"{joint}_pos" for joint in JOINTS]
     )
     return sysid.ModelSequences(
         name=run.name,

@@ -148,8 +148,8 @@ def bare_pacing(seconds: float, period: int = 1_000_000) -> dict[str, float]:
     """Return how even periods are on this machine where nothing is done in them, µs by name."""
     code = f"from studies.soak.cycle import pace; pace({round(seconds * 1e9 / period)}, {period})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    result: dict[str, float] = json.loads(done.stdout)
+    return result
 
 
 def pace(periods: int, period: int) -> None:

@@ -114,7 +114,7 @@ def soak(driver: str, seconds: float, rate: float, seed: int = 0, *, show: bool 
             Rig(servos, watcher) as rig,
             Listener(Path(place) / "bag") as listener,
         ):
-            rig.start_driver({**servos.patience, "rate": rate})
+            rig.start_driver({**servos.lenient, "rate": rate})
             line = "swing 0.2" if servos.by_position else "torque"
             for client in rig.clients:
                 client.say(line)

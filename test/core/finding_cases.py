@@ -25,7 +25,7 @@ from bam_core.text.data_findings import (
 from bam_core.text.finding import Finding
 from bam_core.text.fit_findings import (
     AtBound,
-    ErrorsApart,
+    ErrorsDiffer,
     NotConverged,
     Outliers,
     ParameterList,
@@ -151,8 +151,10 @@ EXAMPLES: tuple[Finding, ...] = (
     NotConverged(spent=True),
     AtBound(model="m1", parameter="stribeck_velocity", value=2.4, low=0.05, high=200.0, unit="rad/s"),
     *(ParameterList(kind=kind, parameters=OTHERS) for kind in ("at_bounds", "not_identifiable")),
-    ErrorsApart(kind="worse_than_training", compared="selection", factor=2.5),
-    ErrorsApart(kind="better_than_training", compared="test", factor=2.5, hardest=(("a", 0.78), ("b", 0.08))),
+    ErrorsDiffer(kind="worse_than_training", compared="selection", factor=2.5),
+    ErrorsDiffer(
+        kind="better_than_training", compared="test", factor=2.5, hardest=(("a", 0.78), ("b", 0.08))
+    ),
     Outliers(logs=("odd",), factor=20.0, share=0.78, is_explained=False),
     Outliers(logs=tuple("abcde"), factor=20.0, share=0.0, is_explained=True),
     UnobservedBenchErrors(names=("mass", "arm_mass", "length", "zero", "delay")),

@@ -12,8 +12,8 @@ import time
 from test.fuzz.limits import Watch
 from test.fuzz.target import Target, folder
 
-_TOLD = "fuzzed"
-_LOOK = 64  # inputs between looks at the clock
+_MARK = "fuzzed"
+_INPUTS_PER_CHECK = 64  # inputs between looks at the clock
 
 
 class Count:
@@ -45,7 +45,7 @@ class Count:
             return
         self.inputs += 1
         self.packets += 1 if packets is None else packets
-        late = self._end is not None and self.inputs % _LOOK == 0 and time.monotonic() > self._end
+        late = self._end is not None and self.inputs % _INPUTS_PER_CHECK == 0 and time.monotonic() > self._end
         if late or self.packets >= self._wanted:
             self._finish()
 
@@ -56,7 +56,7 @@ class Count:
     def _finish(self) -> None:
         """End the process as the engine would, which cannot be asked to."""
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-        print(_TOLD, self.inputs, self.packets, memory)
+        print(_MARK, self.inputs, self.packets, memory)
         sys.stdout.flush()
         shutil.rmtree(folder(), ignore_errors=True)
         os._exit(0)
@@ -64,7 +64,7 @@ class Count:
 
 def told(log: str) -> tuple[int, int, int] | None:
     """Return inputs, packets, largest memory in MB, as printed; None where the process ended otherwise."""
-    lines = [line.split()[1:] for line in log.splitlines() if line.startswith(f"{_TOLD} ")]
+    lines = [line.split()[1:] for line in log.splitlines() if line.startswith(f"{_MARK} ")]
     if not lines:
         return None
     inputs, packets, memory = map(int, lines[-1])

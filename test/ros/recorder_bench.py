@@ -64,7 +64,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"bam_ros.recorder.motion.{name}", seconds)
     monkeypatch.setattr("bam_ros.recorder.run.SILENCE", PATIENCE)
     monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", PATIENCE)
-    monkeypatch.setattr("bam_ros.recorder.supply_check._PATIENCE", PATIENCE)
+    monkeypatch.setattr("bam_ros.recorder.supply_check._STATES_TIMEOUT", PATIENCE)
 
 
 class FakeDriver(ServoNode):

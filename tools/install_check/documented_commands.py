@@ -67,8 +67,8 @@ class Command:
     @property
     def reason(self) -> str:
         """Why it is not run; empty for one that is."""
-        found = next((reason for start, reason in NOT_RUN if re.match(start, self.text)), "")
-        return found or PAGES_NOT_RUN.get(self.page, "")
+        of_command = next((reason for start, reason in NOT_RUN if re.match(start, self.text)), "")
+        return of_command or PAGES_NOT_RUN.get(self.page, "")
 
     @property
     def package(self) -> str:

@@ -81,12 +81,12 @@ class Environment:
     @property
     def variables(self) -> dict[str, str]:
         """Variables of a shell in which it is activated; uv's settings are those of pip."""
-        found = {**clean_variables(), "VIRTUAL_ENV": str(self.directory)}
-        found["PATH"] = f"{self.directory / 'bin'}:{_uv().parent}:{found['PATH']}"
+        result = {**clean_variables(), "VIRTUAL_ENV": str(self.directory)}
+        result["PATH"] = f"{self.directory / 'bin'}:{_uv().parent}:{result['PATH']}"
         if self.tool == "uv":
             listed = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True, check=False)
-            found = uv_environment(pip_settings(listed.stdout), found)
-        return found
+            result = uv_environment(pip_settings(listed.stdout), result)
+        return result
 
     def install(self, what: str, cwd: Path) -> None:
         """Install a package, by a command as a reader types it."""
@@ -95,10 +95,10 @@ class Environment:
 
 
 def _uv() -> Path:
-    found = Path(sys.prefix) / "bin" / "uv"
-    if not found.is_file():
-        raise CommandError(f"{found}: does not exist; run 'make dev'")
-    return found
+    result = Path(sys.prefix) / "bin" / "uv"
+    if not result.is_file():
+        raise CommandError(f"{result}: does not exist; run 'make dev'")
+    return result
 
 
 def copy_sources(target: Path) -> None:

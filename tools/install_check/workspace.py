@@ -62,7 +62,7 @@ def write_logs(directory: Path, servo: str) -> None:
     """Write runs of a simulated servo as BAM's recorder does."""
     directory.mkdir(parents=True)
     factory = load_servo(servo).firmware.factory_kp or 1.0
-    gains = GAINS if servo == "mx106" else tuple(factory * each / GAINS[-1] for each in GAINS)
+    gains = GAINS if servo == "mx106" else tuple(factory * gain / GAINS[-1] for gain in GAINS)
     for script, kp in product(SCRIPTS, gains):
         run = synthesize(servo, BENCH, script, kp)
         (directory / f"kp{kp:g}_{script}.json").write_text(bam_log_text(run))

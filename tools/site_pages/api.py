@@ -55,7 +55,7 @@ def pages() -> dict[str, str]:
             )
         written[f"reference/api/{room}.md"] = "\n".join(parts)
     lines = [
-        f"- [{title}]({room}.md): {', '.join(f'`{each}`' for each in by_room[room])}"
+        f"- [{title}]({room}.md): {', '.join(f'`{name}`' for name in by_room[room])}"
         for room, title, _ in _ROOMS
     ]
     written["reference/api/index.md"] = "\n".join(

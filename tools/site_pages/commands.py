@@ -26,9 +26,9 @@ def split(words: Sequence[str]) -> tuple[str, list[str]]:
 
 def parser(name: str) -> argparse.ArgumentParser:
     """Return a command's parser."""
-    found = argparse.ArgumentParser(prog=f"bam {name}", add_help=False)
-    import_module(commands()[name].module).add_arguments(found)
-    return found
+    result = argparse.ArgumentParser(prog=f"bam {name}", add_help=False)
+    import_module(commands()[name].module).add_arguments(result)
+    return result
 
 
 def pages() -> dict[str, str]:
@@ -41,8 +41,8 @@ def pages() -> dict[str, str]:
         table(
             ("command", "what it does"),
             (
-                (f"[`bam {name}`](#bam-{name.replace(' ', '-')})", plain(each.help))
-                for name, each in commands().items()
+                (f"[`bam {name}`](#bam-{name.replace(' ', '-')})", plain(command.help))
+                for name, command in commands().items()
             ),
         ),
     ]
@@ -53,10 +53,10 @@ def pages() -> dict[str, str]:
     return {"reference/commands.md": "\n".join(parts)}
 
 
-def _arguments(found: argparse.ArgumentParser) -> list[tuple[str, str]]:
-    formatter = found._get_formatter()
+def _arguments(parser: argparse.ArgumentParser) -> list[tuple[str, str]]:
+    formatter = parser._get_formatter()
     rows = []
-    for action in found._actions:
+    for action in parser._actions:
         if action.help == argparse.SUPPRESS:
             continue
         told = formatter._format_args(action, _metavar(action)) if action.nargs != 0 else ""
@@ -71,5 +71,5 @@ def _metavar(action: argparse.Action) -> str:
     if isinstance(action.metavar, str):
         return action.metavar
     if action.choices is not None:
-        return "{" + ",".join(str(each) for each in action.choices) + "}"
+        return "{" + ",".join(str(choice) for choice in action.choices) + "}"
     return action.dest.upper() if action.option_strings else action.dest

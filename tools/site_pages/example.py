@@ -46,12 +46,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     (name,) = sys.argv[1:] if argv is None else argv
     hidden = specimen()
     training = [recorded(hidden, script, load, kp) for script in SCRIPTS for load in LOADS for kp in GAINS]
-    found = identify(
+    result = identify(
         training,
         data_sheet_servo(),
         IdentifySettings(models=["m1", "m4"], test=list(test_runs().values()), effects=[]),
     )
-    write_identification(found, name)
+    write_identification(result, name)
     write_report(load_results(name), Path(name) / REPORT)
     return 0
 

@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 def pages() -> dict[str, str]:
     """Return the page; links of the list lead to the code below it."""
     listed = (EXAMPLES / "README.md").read_text(encoding="utf-8")
-    parts = [re.sub(r"\]\((\w+)\.py\)", lambda found: f"](#{found[1].replace('_', '-')}-py)", listed)]
+    parts = [re.sub(r"\]\((\w+)\.py\)", lambda match: f"](#{match[1].replace('_', '-')}-py)", listed)]
     for name in re.findall(r"\[(\w+)\.py\]", listed):
         slug = f"{name.replace('_', '-')}-py"
         parts.append(f"({slug})=\n## {name}.py\n")

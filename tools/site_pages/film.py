@@ -73,9 +73,9 @@ def frames(run: Recording, servos: Mapping[str, ServoModel]) -> Iterator[Image.I
         _Half.of(title, servo, run, color)
         for (title, servo), color in zip(servos.items(), (BEFORE, AFTER), strict=True)
     ]
-    for each in zip(*(half.pictures() for half in halves), strict=True):
-        whole = Image.new("RGB", (WIDTH * len(each), TITLE + SCENE + CURVE), "white")
-        for column, picture in enumerate(each):
+    for pair in zip(*(half.pictures() for half in halves), strict=True):
+        whole = Image.new("RGB", (WIDTH * len(pair), TITLE + SCENE + CURVE), "white")
+        for column, picture in enumerate(pair):
             whole.paste(picture, (column * WIDTH, 0))
         yield whole
 
@@ -157,7 +157,7 @@ def gif(pictures: Sequence[Image.Image]) -> bytes:
     for row, picture in enumerate(some):
         sheet.paste(picture, (0, row * picture.height))
     palette = sheet.quantize(COLORS, dither=Image.Dither.NONE)
-    first, *rest = (each.quantize(palette=palette, dither=Image.Dither.NONE) for each in pictures)
+    first, *rest = (picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures)
     durations = [round(1e3 * FRAME)] * len(rest) + [round(1e3 * LAST_FRAME)]
     content = io.BytesIO()
     first.save(content, format="GIF", save_all=True, append_images=rest, duration=durations, loop=0)

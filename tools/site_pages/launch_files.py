@@ -32,31 +32,35 @@ class LaunchFile(NamedTuple):
 def launch_files() -> list[LaunchFile]:
     """Return all launch files with their arguments, the common ones last."""
     common = _arguments(ast.parse(COMMON.read_text(encoding="utf-8")))
-    found = []
+    files = []
     for file in sorted((ROOT / "launch").glob("*.launch.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))
         name = file.name.removesuffix(".launch.py")
         own = _arguments(tree)
         everything = own if name == WITHOUT_COMMON else (*own, *common)
-        found.append(LaunchFile(name, ast.get_docstring(tree) or "", everything))
-    return found
+        files.append(LaunchFile(name, ast.get_docstring(tree) or "", everything))
+    return files
 
 
 def _arguments(tree: ast.Module) -> tuple[Argument, ...]:
     """The calls of Argument in a file, or of DeclareLaunchArgument; constants of the file are looked up."""
     constants = dict(_constants(tree))
-    found = []
+    arguments = []
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             continue
-        given = {each.arg: constants.get(ast.unparse(each.value), each.value) for each in call.keywords}
+        given = {
+            keyword.arg: constants.get(ast.unparse(keyword.value), keyword.value) for keyword in call.keywords
+        }
         if call.func.id == "Argument":
-            found.append(Argument(**{str(name): ast.literal_eval(value) for name, value in given.items()}))
+            arguments.append(
+                Argument(**{str(name): ast.literal_eval(value) for name, value in given.items()})
+            )
         elif call.func.id == "DeclareLaunchArgument" and isinstance(call.args[0], ast.Constant):
             name, default, words = call.args[0], given["default_value"], given["description"]
-            values = (ast.literal_eval(each) for each in (name, default, words))
-            found.append(Argument(**dict(zip(("name", "default", "description"), values, strict=True))))
-    return tuple(found)
+            values = (ast.literal_eval(node) for node in (name, default, words))
+            arguments.append(Argument(**dict(zip(("name", "default", "description"), values, strict=True))))
+    return tuple(arguments)
 
 
 def _constants(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
@@ -83,8 +87,12 @@ def pages() -> dict[str, str]:
         if examples:
             parts.append(code(examples, "bash"))
         rows = (
-            (f"`{each.name}`", f"`{each.default_text}`" if each.default_text else "", plain(each.description))
-            for each in file.arguments
+            (
+                f"`{argument.name}`",
+                f"`{argument.default_text}`" if argument.default_text else "",
+                plain(argument.description),
+            )
+            for argument in file.arguments
         )
         parts.append(table(("argument", "default", "meaning"), rows))
     return {"reference/launch.md": "\n".join(parts)}

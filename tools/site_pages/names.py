@@ -39,8 +39,8 @@ class Use:
     Attributes:
         name: of a field.
         type: of the interface file, with brackets where it is an array.
-        unit: as the file says; empty: none.
-        meaning: what the file says of it.
+        unit: as in the file; empty: none.
+        meaning: its comment in the file.
         where: of the interface, and part of it, such as "Identify, result".
     """
 
@@ -113,7 +113,11 @@ def _by_name(uses: Iterable[Use]) -> Iterator[tuple[str, list[Use]]]:
 
 def _topics() -> Iterator[tuple[str, str, str]]:
     uses = sorted(
-        {(each.name, each.kind, each.type, about.name) for about in NODES for each in about.interfaces}
+        {
+            (interface.name, interface.kind, interface.type, about.name)
+            for about in NODES
+            for interface in about.interfaces
+        }
     )
     for (name, kinds), group in groupby(uses, key=lambda use: (use[0], use[2])):
         nodes = ", ".join(f"{node} ({kind})" for _, kind, _, node in group)
@@ -125,16 +129,16 @@ def _field(name: str, uses: list[Use]) -> tuple[str, str, str, str]:
     meanings: dict[str, list[str]] = {}
     for use in uses:
         meanings.setdefault(use.meaning, []).append(use.where)
-    told = "<br>".join(f"{plain(text)} ({', '.join(where)})" for text, where in meanings.items())
-    return f"`{name}`", kinds, uses[0].unit, told
+    text = "<br>".join(f"{plain(meaning)} ({', '.join(where)})" for meaning, where in meanings.items())
+    return f"`{name}`", kinds, uses[0].unit, text
 
 
 def _parameters() -> Iterator[tuple[str, str, str]]:
     uses = sorted(
         (
-            (each.name, each.type_name, each.description, about.name)
+            (parameter.name, parameter.type_name, parameter.description, about.name)
             for about in NODES
-            for each in about.parameters
+            for parameter in about.parameters
         ),
         key=lambda use: use[0],
     )
@@ -142,5 +146,5 @@ def _parameters() -> Iterator[tuple[str, str, str]]:
         meanings: dict[str, list[str]] = {}
         for _, _, text, node in group:
             meanings.setdefault(text, []).append(node)
-        told = "<br>".join(f"{plain(text)} ({', '.join(nodes)})" for text, nodes in meanings.items())
-        yield f"`{name}`", kind, told
+        of_nodes = "<br>".join(f"{plain(text)} ({', '.join(nodes)})" for text, nodes in meanings.items())
+        yield f"`{name}`", kind, of_nodes

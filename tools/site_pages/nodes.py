@@ -51,16 +51,21 @@ def _page(about: NodeAbout) -> str:
             table(
                 ("", "name and type", "purpose"),
                 (
-                    (each.kind, f"`{each.name}`<br>`{each.type}`", plain(each.purpose))
-                    for each in about.interfaces
+                    (interface.kind, f"`{interface.name}`<br>`{interface.type}`", plain(interface.purpose))
+                    for interface in about.interfaces
                 ),
             ),
             "## Parameters\n",
             table(
                 ("parameter", "type", "default", "meaning"),
                 (
-                    (f"`{each.name}`", each.type_name, f"`{_default(each)}`", _meaning(each))
-                    for each in about.parameters
+                    (
+                        f"`{parameter.name}`",
+                        parameter.type_name,
+                        f"`{_default(parameter)}`",
+                        _meaning(parameter),
+                    )
+                    for parameter in about.parameters
                 ),
             ),
         ]

@@ -52,13 +52,13 @@ def diagrams() -> Figure:
 def before_after() -> Figure:
     """Return runs that took no part, simulated from the data sheet and from what was identified."""
     test, sheet = example.test_runs(), example.data_sheet_servo()
-    found = load_servo(example.made() / "m4.yaml")
+    identified = load_servo(example.made() / "m4.yaml")
     before = fmean(validate(sheet, [run]).mae for run in test.values())
     after = load_results(example.made()).models["m4"].test_mae  # as the report beside the picture has it
     figure = Figure(figsize=(9.0, 5.6), layout="constrained")
     panels = figure.subplots(2, 2, sharex=True, sharey="row")
     shown = ("sin_sin", "lift_and_drop")
-    servos = ((sheet, "data sheet", BEFORE, before), (found, "identified (M4)", AFTER, after))
+    servos = ((sheet, "data sheet", BEFORE, before), (identified, "identified (M4)", AFTER, after))
     for column, (servo, label, color, error) in enumerate(servos):
         panels[0, column].set_title(f"{label}: test error {mrad(error)} mrad", fontsize=12)
         for row, script in enumerate(shown):

@@ -193,8 +193,8 @@ def _provenance(name: str, servo: ServoModel) -> Iterator[tuple[str, str]]:
         yield "compared with recordings of a real one", compared(name)
     bench = files("bam_core") / "servos" / "bench_effects" / f"{name}.yaml"
     if bench.is_file():
-        found = {key: value for key, value in vars(load_bench_effects(name)).items() if value}
-        told = ", ".join(f"{words(key)} {value:.3g} {PARAMETER_UNITS[key]}" for key, value in found.items())
+        effects = {key: value for key, value in vars(load_bench_effects(name)).items() if value}
+        told = ", ".join(f"{words(key)} {value:.3g} {PARAMETER_UNITS[key]}" for key, value in effects.items())
         yield "bench of its recordings", f"{told} (no part of the servo)"
 
 

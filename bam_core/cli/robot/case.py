@@ -139,7 +139,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     spec = load_robot(arguments.robot)
     types = servos_by_joint(spec, servo_words(arguments.servos))
     servos = {name: load_servo(name) for name in dict.fromkeys(types.values())}
-    if arguments.root == FIXED and any(each.type == mujoco.mjtJoint.mjJNT_FREE for each in spec.joints):
+    if arguments.root == FIXED and any(joint.type == mujoco.mjtJoint.mjJNT_FREE for joint in spec.joints):
         log.warning(
             "%s: its base is free and does not move here, as --root fixed says; a robot that stands needs "
             "--root with the site under a foot",
@@ -174,7 +174,7 @@ def run_settings(arguments: argparse.Namespace) -> RunSettings:
 
 def servo_words(given: Sequence[str]) -> list[str]:
     """Return what --servos says, one word per assignment; raises Missing."""
-    words = [word for each in given for word in comma_list(each)]
+    words = [word for option in given for word in comma_list(option)]
     if not words:
         raise Missing("--servos", "which servo is on which joints, as in mx106=mx106,head_*=mx64")
     return words
@@ -196,9 +196,9 @@ def params_by_model(
     from bam_core.servo.model import load_servo
 
     if not paths:
-        return {"given": ({joint: case.servos[each] for joint, each in case.types.items()}, None)}
+        return {"given": ({joint: case.servos[name] for joint, name in case.types.items()}, None)}
     names = {servo.name for servo in case.servos.values()}
-    found: dict[str, dict[str, ServoModel]] = {}
+    by_model: dict[str, dict[str, ServoModel]] = {}
     folders: dict[str, set[Path]] = {}
     for path in dict.fromkeys(paths):
         servo = load_servo(path)
@@ -209,7 +209,7 @@ def params_by_model(
                 expected=", ".join(sorted(names)),
                 advice="correct --servos or leave it out",
             )
-        of_model = found.setdefault(servo.friction_model, {})
+        of_model = by_model.setdefault(servo.friction_model, {})
         if servo.name in of_model:
             raise Conflict(
                 f"--params {path}",
@@ -219,16 +219,20 @@ def params_by_model(
         of_model[servo.name] = servo
         if Path(path).is_file():
             folders.setdefault(servo.friction_model, set()).add(Path(path).parent)
-    complete = {model: each for model, each in found.items() if names <= set(each)}
+    complete = {
+        model: servos_of_model for model, servos_of_model in by_model.items() if names <= set(servos_of_model)
+    }
     if not complete:
-        given = "; ".join(f"{model}: {', '.join(each)}" for model, each in found.items())
+        given = "; ".join(
+            f"{model}: {', '.join(servos_of_model)}" for model, servos_of_model in by_model.items()
+        )
         raise Missing(
             "--params",
             f"for one friction model a file for each of {', '.join(sorted(names))} (given: {given})",
         )
     result = {}
     for model in sorted(complete):
-        servos = {joint: complete[model][case.servos[each].name] for joint, each in case.types.items()}
+        servos = {joint: complete[model][case.servos[name].name] for joint, name in case.types.items()}
         places = folders.get(model, set())
         result[model] = (servos, places.pop() if len(places) == 1 else None)
     return result

@@ -115,11 +115,11 @@ def run(arguments: argparse.Namespace) -> int:
     require_file(arguments.output)
     task = _task(arguments)
     with tqdm(total=task.pieces, desc="pieces", unit="piece", disable=None, leave=False) as bar:
-        found = design_motion(task, lambda words: bar.update() and None)
-    write_motion(found.motion, arguments.output)
-    print(_summary(task, found))
+        design = design_motion(task, lambda words: bar.update() and None)
+    write_motion(design.motion, arguments.output)
+    print(_summary(task, design))
     print()
-    print(_parameters(found))
+    print(_parameters(design))
     print(f"{time.monotonic() - begin:.0f} s; wrote {arguments.output}, play it with: bam robot record ...")
     return 0
 
@@ -194,21 +194,21 @@ def _gain(told: str) -> float:
     return gain
 
 
-def _summary(task: DesignTask, found: MotionDesign) -> str:
+def _summary(task: DesignTask, design: MotionDesign) -> str:
     counts: dict[str, int] = {}
-    for piece in found.pieces:
+    for piece in design.pieces:
         counts[piece.kind] = counts.get(piece.kind, 0) + 1
     lines = [
-        f"{found.motion.duration:.1f} s of motion of {len(found.motion.joints)} joints, "
-        f"{found.bits:.0f} bit about the servos: {_listed(counts)}",
+        f"{design.motion.duration:.1f} s of motion of {len(design.motion.joints)} joints, "
+        f"{design.bits:.0f} bit about the servos: {_listed(counts)}",
         f"within limits in {task.check.robots} simulations of robots that it may be: fastest joint "
-        f"{found.peaks.speed:.2f} of {task.limits.speed:g} rad/s, strongest motor "
-        f"{100 * found.peaks.torque:.0f} of {100 * task.limits.torque:.0f} % of its stall torque, "
+        f"{design.peaks.speed:.2f} of {task.limits.speed:g} rad/s, strongest motor "
+        f"{100 * design.peaks.torque:.0f} of {100 * task.limits.torque:.0f} % of its stall torque, "
         f"nothing nearer than {1e3 * task.limits.clearance:g} mm",
     ]
-    if found.refused:
-        count = sum(found.refused.values())
-        example = max(found.refused, key=lambda reason: found.refused[reason])
+    if design.refused:
+        count = sum(design.refused.values())
+        example = max(design.refused, key=lambda reason: design.refused[reason])
         lines.append(f"{count} of {task.pieces} pieces were refused, such as: {example}")
     return "\n".join(lines)
 
@@ -217,28 +217,28 @@ def _listed(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} x {kind}" for kind, count in counts.items())
 
 
-def _parameters(found: MotionDesign) -> str:
+def _parameters(design: MotionDesign) -> str:
     import numpy as np
 
     from bam_core.robot.estimates import parameter_estimates
 
-    begin = np.zeros(len(found.unknowns.names))
+    begin = np.zeros(len(design.unknowns.names))
     before, after = (
-        parameter_estimates(found.unknowns, begin, np.sqrt(np.diag(covariance)))
-        for covariance in (found.before, found.after)
+        parameter_estimates(design.unknowns, begin, np.sqrt(np.diag(covariance)))
+        for covariance in (design.before, design.after)
     )
     rows: list[Sequence[str]] = []
     for servo, estimates in after.items():
-        for name, each in estimates.items():
+        for name, estimate in estimates.items():
             known = before[servo][name]
             rows.append(
                 (
                     servo,
                     name,
-                    f"{each.value:.4g}",
+                    f"{estimate.value:.4g}",
                     f"{known.low:.3g} to {known.high:.3g}",
-                    f"{each.low:.3g} to {each.high:.3g}",
-                    "" if each.told else "no",
+                    f"{estimate.low:.3g} to {estimate.high:.3g}",
+                    "" if estimate.told else "no",
                 )
             )
     header = ("servo", "parameter, SI", "value", "95 % now", "95 % expected after it", "told")

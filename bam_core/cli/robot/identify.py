@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_test(
         parser,
-        "runs that are not fitted, by which the result is judged: kp=VALUE, names and patterns of runs, "
+        "runs that are not fitted, by which the result is evaluated: kp=VALUE, names and patterns of runs, "
         "such as my_task_episode_1?, or files (default: none)",
         ("RULE|RUN|FILE", "RUN|FILE"),
     )
@@ -109,13 +109,13 @@ def run(arguments: argparse.Namespace) -> int:
                 print(words, file=sys.stderr, flush=True)
 
         try:
-            found = identify_robot(
+            result = identify_robot(
                 task, settings, progress=told, fitted=output.write_parameters, finished=output.write
             )
         finally:
             for model in sorted(output.unfinished):
                 log.warning("%s: wrote the parameters of %s, but not their errors", arguments.output, model)
-    print(_tables(found))
+    print(_tables(result))
     print(
         f"{time.monotonic() - start:.0f} s in all; wrote {Path(arguments.output)}, validate it with: "
         f"bam robot validate LOGS --robot {arguments.robot} ... --params {arguments.output}/*.yaml"
@@ -137,61 +137,61 @@ def _split(
             gain = float(words[0].removeprefix("kp="))
         except ValueError:
             raise WrongType("--test kp", words[0], "kp=NUMBER") from None
-        test = [each for each in runs if each.kp == gain]
+        test = [run for run in runs if run.kp == gain]
         if not test or len(test) == len(runs):
-            gains = ", ".join(f"{each.kp:g}" for each in runs)
+            gains = ", ".join(f"{run.kp:g}" for run in runs)
             raise Conflict(
                 f"--test {words[0]}",
                 "chooses none or all of the logs",
                 expected=f"some of {gains}",
                 advice="correct it",
             )
-        return [each for each in runs if each.kp != gain], test
-    named = [each for each in runs if any(fnmatchcase(each.name, word) for word in words)]
-    files = [word for word in words if not any(fnmatchcase(each.name, word) for each in runs)]
+        return [run for run in runs if run.kp != gain], test
+    named = [run for run in runs if any(fnmatchcase(run.name, word) for word in words)]
+    files = [word for word in words if not any(fnmatchcase(run.name, word) for run in runs)]
     test = named + (load_runs(files, run_settings(arguments)) if files else [])
-    names = {each.name for each in test}
-    for each in test:
-        if not set(case.joints) <= set(each.joints):
-            raise Missing(f"{each.name}, joints", ", ".join(case.joints))
-    train = [each for each in runs if each.name not in names]
+    names = {run.name for run in test}
+    for run in test:
+        if not set(case.joints) <= set(run.joints):
+            raise Missing(f"{run.name}, joints", ", ".join(case.joints))
+    train = [run for run in runs if run.name not in names]
     if not train:
         raise Conflict("--test", "has all of the logs", expected="some that are left to fit")
     return train, test
 
 
-def _tables(found: RobotIdentification) -> str:
+def _tables(result: RobotIdentification) -> str:
     rows = []
-    for model in found.fits:
-        for what, names in (("fitted", found.train), ("test", found.test)):
+    for model in result.fits:
+        for what, names in (("fitted", result.train), ("test", result.test)):
             if names:
-                fit = found.fits[model]
+                fit = result.fits[model]
                 ways = (fit.before, fit.after, fit.one_joint)
-                rows.append((model.upper(), what, *(f"{1e3 * each.mean_of(names):.2f}" for each in ways)))
+                rows.append((model.upper(), what, *(f"{1e3 * way.mean_of(names):.2f}" for way in ways)))
     parts = [format_table(("model", "runs", "before [mrad]", "after", "one joint at a time"), rows)]
-    if not found.test:
+    if not result.test:
         parts.append("no test: all runs were fitted; give --test FILES or kp=VALUE for an honest figure")
-    for model, fit in found.fits.items():
+    for model, fit in result.fits.items():
         lines = [
             (
                 servo,
                 name,
-                f"{each.value:.4g}",
-                f"{each.low:.4g}",
-                f"{each.high:.4g}",
-                "" if each.told else "no",
+                f"{estimate.value:.4g}",
+                f"{estimate.low:.4g}",
+                f"{estimate.high:.4g}",
+                "" if estimate.told else "no",
             )
             for servo, estimates in fit.estimates.items()
-            for name, each in estimates.items()
+            for name, estimate in estimates.items()
         ]
         header = ("servo", f"{model.upper()}, SI", "value", "95 % from", "to", "determined on its own")
         parts.append(format_table(header, lines))
-        if any(not each.told for estimates in fit.estimates.values() for each in estimates.values()):
+        if any(not estimate.told for estimates in fit.estimates.values() for estimate in estimates.values()):
             parts.append(
                 "no: its interval is hardly narrower than what was known beforehand; its value may have "
                 "moved all the same, along with others, so use all of a servo's values together"
             )
-    supplies = [run.supply_voltage for run in found.task.train if run.supply_voltage is not None]
+    supplies = [run.supply_voltage for run in result.task.train if run.supply_voltage is not None]
     if supplies:
         mean = sum(supplies) / len(supplies)
         parts.append(

@@ -66,11 +66,11 @@ def run(arguments: argparse.Namespace) -> int:
     case = robot_case(arguments)
     models = params_by_model(arguments.params or [], case)
     filmed = _filmed(arguments.filmed, case.runs)
-    found = {}
+    validations = {}
     with tqdm(total=len(models) * len(case.runs), unit=" runs", disable=None, leave=False) as bar:
         for model, (servos, folder) in models.items():
             bar.set_description(model)
-            found[model] = validate_robot(
+            validations[model] = validate_robot(
                 case.bench,
                 case.runs,
                 case.joints,
@@ -79,9 +79,9 @@ def run(arguments: argparse.Namespace) -> int:
                 done=lambda _: bar.update() and None,
             )
     if arguments.json:
-        content = {model: each.summary() for model, each in found.items()}
+        content = {model: validation.summary() for model, validation in validations.items()}
         write_text(arguments.json, json.dumps(content, indent=2) + "\n")
-    print(_table(found, case.runs))
+    print(_table(validations, case.runs))
     print(_told_of_deviations(arguments.deviations, models))
     if arguments.film:
         from bam_core.robot.film import write_robot_film
@@ -106,10 +106,10 @@ def _require_film(arguments: argparse.Namespace) -> None:
 
 def _filmed(name: str | None, runs: Sequence[RobotRun]) -> RobotRun:
     """Return the run that is filmed: the first where none is named."""
-    found = {run.name: run for run in runs}
-    if name is not None and name not in found:
-        raise UnknownName("run", name, found)
-    return runs[0] if name is None else found[name]
+    by_name = {run.name: run for run in runs}
+    if name is not None and name not in by_name:
+        raise UnknownName("run", name, by_name)
+    return runs[0] if name is None else by_name[name]
 
 
 def _deviations(told: str | None, folder: Path | None, model: str) -> RobotDeviations:
@@ -133,7 +133,7 @@ def _found_deviations(folder: Path | None, model: str) -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
-def _table(found: Mapping[str, RobotValidation], runs: Sequence[RobotRun]) -> str:
+def _table(validations: Mapping[str, RobotValidation], runs: Sequence[RobotRun]) -> str:
     """Errors in mrad: one row per run, one column per model, then joints over all runs.
 
     Beside each run are the gain, the supply and the part of it that were used, wherever they came from.
@@ -143,13 +143,20 @@ def _table(found: Mapping[str, RobotValidation], runs: Sequence[RobotRun]) -> st
         return [name, *used, *(f"{1e3 * error:.2f}" for error in errors)]
 
     rows = [
-        row(run.name, _used(run), (each.per_log[run.name].mae for each in found.values())) for run in runs
+        row(run.name, _used(run), (validation.per_log[run.name].mae for validation in validations.values()))
+        for run in runs
     ]
     nothing = ["", "", ""]
-    rows.append(row("mean", nothing, (each.mae for each in found.values())))
-    for joint in next(iter(found.values())).per_log[runs[0].name].per_joint:
-        rows.append(row(f"  {joint}", nothing, (each.mean_of_joint(joint) for each in found.values())))
-    return format_table(["MAE [mrad]", "kp", "supply [V]", "compared [s]", *found], rows)
+    rows.append(row("mean", nothing, (validation.mae for validation in validations.values())))
+    for joint in next(iter(validations.values())).per_log[runs[0].name].per_joint:
+        rows.append(
+            row(
+                f"  {joint}",
+                nothing,
+                (validation.mean_of_joint(joint) for validation in validations.values()),
+            )
+        )
+    return format_table(["MAE [mrad]", "kp", "supply [V]", "compared [s]", *validations], rows)
 
 
 def _used(run: RobotRun) -> tuple[str, str, str]:
@@ -162,6 +169,6 @@ def _told_of_deviations(told: str | None, models: Mapping[str, tuple[object, Pat
     """Say in one line which deviations of this robot from its description were used."""
     if told is not None:
         return f"deviations: {told}"
-    found = {model: _found_deviations(folder, model) for model, (_, folder) in models.items()}
-    words = ", ".join(str(path) for path in found.values() if path is not None)
+    files = {model: _found_deviations(folder, model) for model, (_, folder) in models.items()}
+    words = ", ".join(str(path) for path in files.values() if path is not None)
     return f"deviations of this robot, with which its servos were identified: {words or 'none'}"

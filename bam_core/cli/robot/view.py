@@ -43,19 +43,19 @@ def run(arguments: argparse.Namespace) -> int:
         deviations = load_deviations(file) if file is not None and file.is_file() else NO_DEVIATIONS
         simulated[model] = simulate_runs(case.bench, case.runs, servos, deviations)
     curves = {
-        (each.name, joint): Trajectory(
-            time=each.time[each.counts],
-            measured=each.position[each.counts, each.column(joint)],
-            goal=each.goal_position[each.counts, each.column(joint)],
+        (run.name, joint): Trajectory(
+            time=run.time[run.counts],
+            measured=run.position[run.counts, run.column(joint)],
+            goal=run.goal_position[run.counts, run.column(joint)],
             torque=None,
             simulated={
-                model: paths[each.name][each.counts, each.column(joint)] for model, paths in simulated.items()
+                model: paths[run.name][run.counts, run.column(joint)] for model, paths in simulated.items()
             },
         )
-        for each in case.runs
+        for run in case.runs
         for joint in case.joints
     }
-    about = [f"{each.name}: kp {each.kp:g}" for each in case.runs]
+    about = [f"{run.name}: kp {run.kp:g}" for run in case.runs]
     write_text(output, render_robot_view(Path(arguments.robot).stem, curves, list(simulated), about))
     print(f"wrote {output}")
     return 0

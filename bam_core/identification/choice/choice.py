@@ -92,14 +92,14 @@ def choose(contenders: Sequence[Contender]) -> Choice:
     take the richest.
 
     Args:
-        contenders: one at least, judged by the same logs.
+        contenders: one at least, evaluated on the same logs.
     """
-    best = min(contenders, key=lambda each: each.error)
-    excesses = [_excess(each, best) for each in contenders]
-    good = [each for each, (mean, error) in zip(contenders, excesses, strict=True) if mean <= error]
-    limit = (1.0 + SAME) * min(_training_error(each) for each in good)
-    closest = [each for each in good if _training_error(each) <= limit]
-    chosen = min(closest, key=lambda each: (each.free_parameters, each.error))
+    best = min(contenders, key=lambda contender: contender.error)
+    excesses = [_excess(contender, best) for contender in contenders]
+    good = [contender for contender, (mean, error) in zip(contenders, excesses, strict=True) if mean <= error]
+    limit = (1.0 + SAME) * min(_training_error(contender) for contender in good)
+    closest = [contender for contender in good if _training_error(contender) <= limit]
+    chosen = min(closest, key=lambda contender: (contender.free_parameters, contender.error))
     verdicts = tuple(
         ContenderResult(
             contender=contender,

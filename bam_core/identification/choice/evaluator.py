@@ -56,7 +56,7 @@ class Evaluator:
         """Return a fit with its errors."""
         train = _by_name(self._split.train, self._train.errors(fit.vector)[0])
         test = {} if self._test is None else _by_name(self._split.test, self._test.errors(fit.vector)[0])
-        servo, bench_effects = self._found(fit.model, fit.effects, fit.vector)
+        servo, bench_effects = self._servo_of(fit.model, fit.effects, fit.vector)
         evaluated = ModelFit(
             servo=servo,
             bench_effects=bench_effects,
@@ -78,7 +78,7 @@ class Evaluator:
         provenance = self._origin.provenance(fit, evaluated)
         return replace(evaluated, servo=replace(servo, provenance=provenance))
 
-    def _found(
+    def _servo_of(
         self, model: FrictionModel, effects: Sequence[str], vector: Array
     ) -> tuple[ServoModel, BenchEffects]:
         servo, bench_effects = found_servo(self._servo, model, vector)

@@ -70,7 +70,9 @@ def correction_words(corrections: Iterable[Correction]) -> str:
     A file is named without its directory: a servo file goes to other machines.
     """
     told = []
-    for each in corrections:
-        before = "not in the header" if each.before is None else f"header: {each.before}"
-        told.append(f"{each.field} {each.value} ({before}; set by {PurePath(each.source).name})")
+    for correction in corrections:
+        before = "not in the header" if correction.before is None else f"header: {correction.before}"
+        told.append(
+            f"{correction.field} {correction.value} ({before}; set by {PurePath(correction.source).name})"
+        )
     return ", ".join(told)

@@ -91,7 +91,9 @@ class ModelFit:
     @property
     def failed(self) -> bool:
         """It is no better than what needs no model."""
-        return self.diagnosis is not None and any(each.kind == FAILED for each in self.diagnosis.findings)
+        return self.diagnosis is not None and any(
+            finding.kind == FAILED for finding in self.diagnosis.findings
+        )
 
     @property
     def training(self) -> dict[str, float]:

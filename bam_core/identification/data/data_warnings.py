@@ -34,7 +34,7 @@ def require_temperature(recordings: Sequence[Recording], effects: Sequence[str])
     Raises:
         BamError: naming the effect.
     """
-    if _NEEDS_TEMPERATURE in effects and all(_is_missing(each.temperature) for each in recordings):
+    if _NEEDS_TEMPERATURE in effects and all(_is_missing(recording.temperature) for recording in recordings):
         raise BadData(
             f"effect {_NEEDS_TEMPERATURE}",
             "no log holds a temperature",
@@ -67,8 +67,8 @@ def gain_warnings(servo: ServoModel, recordings: Sequence[Recording]) -> list[Fi
     """Return a finding about logs whose duty is not what their kp asks of their position error.
 
     Args:
-        servo: whose firmware ran; one that asks for currents is not judged.
-        recordings: those that hold the duty are judged.
+        servo: whose firmware ran; one that asks for currents is not checked.
+        recordings: those that hold the duty are checked.
     """
     firmware = servo.firmware
     if firmware.regulates_current:

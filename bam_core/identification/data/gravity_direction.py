@@ -75,12 +75,12 @@ def gravity_direction(servo: ServoModel, recording: Recording) -> GravityDirecti
         return None
     terms = (np.sin(smooth), np.cos(smooth), velocity, np.tanh(velocity / _SLOW), acceleration)
     design = np.stack(terms, axis=1)[used]
-    found, _, rank, _ = np.linalg.lstsq(design, demand[used], rcond=None)
-    sine, cosine = found[:2]
+    coefficients, _, rank, _ = np.linalg.lstsq(design, demand[used], rcond=None)
+    sine, cosine = coefficients[:2]
     pull = math.hypot(sine, cosine)
     if rank < len(terms) or pull == 0.0:
         return None
-    left = demand[used] - design @ found
+    left = demand[used] - design @ coefficients
     design_off = np.insert(np.delete(design, 1, axis=1), 1, 1.0, axis=1)
     found_off, *_ = np.linalg.lstsq(design_off, demand[used], rcond=None)
     left_off = demand[used] - design_off @ found_off

@@ -31,11 +31,11 @@ _STEP = 0.01  # s between samples that are compared with the goal
 _LATEST = 0.5  # s that an arm may be late; a pendulum on a weak servo is up to half a period
 _WRITTEN = 0.05  # rad; nearer to its script, a position was written and not measured,
 _SCRIPTED = 5.0  # if it is so many times nearer than the goal
-_ITSELF = 0.01  # rad; a goal nearer to its script than this is it
-_PLUMB = 0.13  # rad; beyond the zero offsets that a fit looks for
+_GOAL_MATCHES_SCRIPT = 0.01  # rad; a goal nearer to its script than this is the script
+_MAX_GRAVITY_ANGLE = 0.13  # rad; beyond the zero offsets that a fit looks for
 _SURE = 6.0  # standard errors; friction of one direction feigns up to 5
-_APART = 0.1  # rad; of sound real logs 0.03 at most
-_FAR_APART = 1.0  # rad; a weak servo with a heavy load sags by less
+_GOAL_GAP = 0.1  # rad; of sound real logs 0.03 at most
+_MAX_GOAL_GAP = 1.0  # rad; a weak servo with a heavy load sags by less
 _OFF_GOAL = 0.03  # rad; of sound real logs 0.02 at most
 _DECIDED = 0.15  # rad of standard error, below which gravity's direction is taken as known
 _TURNED = 0.1  # rad; of less, friction and counts of the encoder are most
@@ -44,11 +44,11 @@ _FOLLOWS = 0.3  # correlation at the best delay; 0.8 and more on every working b
 
 
 def require_informative(servo: ServoModel, recordings: Sequence[Recording]) -> None:
-    """Refuse a log that tells nothing of the servo, or of another set-up than it says.
+    """Refuse a log from which no servo can be identified, or of another set-up than its header has.
 
     Args:
         servo: that is on the bench, roughly.
-        recordings: each is judged for itself; those in open loop have no goal, and may rest.
+        recordings: each is checked for itself; those in open loop have no goal, and may rest.
 
     Raises:
         BadData: a load is far beyond the servo; a goal spans more than a turn; an arm never moves or does
@@ -66,13 +66,13 @@ def require_informative(servo: ServoModel, recordings: Sequence[Recording]) -> N
             _require_order(recording)
             _require_following(recording)
             if _require_near_goals(recording):
-                _require_plumb(servo, recording)
+                _require_vertical_gravity(servo, recording)
         except BamError as error:
             raise error.within(recording.source) from None
 
 
-def tell_doubtful(servo: ServoModel, recordings: Sequence[Recording]) -> None:
-    """Log a line for each recording that `require_informative` refuses, for what only compares with it."""
+def warn_unsuitable(servo: ServoModel, recordings: Sequence[Recording]) -> None:
+    """Log a warning for each recording that `require_informative` refuses, where it is only compared with."""
     for recording in recordings:
         try:
             require_informative(servo, [recording])
@@ -81,7 +81,7 @@ def tell_doubtful(servo: ServoModel, recordings: Sequence[Recording]) -> None:
 
 
 def require_torque(train: Sequence[Recording]) -> None:
-    """Refuse training logs, at least one, that tell nothing of the motor.
+    """Refuse training logs, at least one, that do not determine the motor.
 
     Raises:
         BadData: torque is off throughout all of them.
@@ -97,7 +97,7 @@ def require_torque(train: Sequence[Recording]) -> None:
 
 
 def require_inertia(train: Sequence[Recording]) -> None:
-    """Refuse training logs, at least one, that tell torques only in proportion to an inertia nobody knows.
+    """Refuse training logs, at least one, that determine torques only in proportion to an unknown inertia.
 
     Raises:
         BadData: all are runs in open loop with nothing on the shaft.
@@ -106,7 +106,7 @@ def require_inertia(train: Sequence[Recording]) -> None:
         raise BadData(
             "inertia",
             "is 0 in all training logs, which are runs in open loop",
-            expected="a load of known inertia in some: torques are told by what they accelerate",
+            expected="a load of known inertia in some: torques follow from what they accelerate",
             advice="give such logs, too, or set inertia",
         ).within(train[0].source)
 
@@ -158,7 +158,7 @@ def _require_order(recording: Recording) -> None:
         float(np.sqrt(np.mean((values - script) ** 2)))
         for values in (recording.goal_position, recording.position)
     )
-    if position < _WRITTEN and goal > max(_ITSELF, _SCRIPTED * position):
+    if position < _WRITTEN and goal > max(_GOAL_MATCHES_SCRIPT, _SCRIPTED * position):
         raise BadData(
             "position",
             f"is its script {recording.script} within {position:.2g} rad where goal_position is off by "
@@ -175,25 +175,25 @@ def _require_near_goals(recording: Recording) -> bool:
         return True
     low, high = np.percentile((recording.position - recording.goal_position)[on], [2.0, 98.0])
     gap = low if low > 0.0 else min(high, 0.0)
-    if abs(gap) < _APART:
+    if abs(gap) < _GOAL_GAP:
         return True
     where = f"is {abs(gap):.2f} rad or more {'above' if gap > 0.0 else 'below'} its goals while torque is on"
     advice = "correct the encoder's zero, or a lost turn of 2π, or leave the log out"
-    if abs(gap) > _FAR_APART:
+    if abs(gap) > _MAX_GOAL_GAP:
         raise BadData("position", where, expected="to meet them now and then", advice=advice)
     log_findings(log, [OffGoals(source=recording.source, gap=float(gap))])
     return False
 
 
-def _require_plumb(servo: ServoModel, recording: Recording) -> None:
-    found = gravity_direction(servo, recording)
-    if found is None:
+def _require_vertical_gravity(servo: ServoModel, recording: Recording) -> None:
+    direction = gravity_direction(servo, recording)
+    if direction is None:
         return
-    if found.off_goal is not None and abs(found.off_goal) > _OFF_GOAL:
-        log_findings(log, [OffHoldingPosition(source=recording.source, offset=found.off_goal)])
+    if direction.off_goal is not None and abs(direction.off_goal) > _OFF_GOAL:
+        log_findings(log, [OffHoldingPosition(source=recording.source, offset=direction.off_goal)])
         return
-    where = f"gravity pulls the arm towards {found.angle:.2f} rad"
-    if abs(found.angle) > 0.5 * math.pi and found.standard_error < _DECIDED:
+    where = f"gravity pulls the arm towards {direction.angle:.2f} rad"
+    if abs(direction.angle) > 0.5 * math.pi and direction.standard_error < _DECIDED:
         raise BadData(
             "position",
             where,
@@ -201,9 +201,13 @@ def _require_plumb(servo: ServoModel, recording: Recording) -> None:
             advice="correct the encoder's zero or the sign of both positions, or swap goal_position and "
             "position where they were mixed up",
         )
-    if found.both_ways and abs(found.angle) > max(_PLUMB, _SURE * found.standard_error):
+    if direction.both_ways and abs(direction.angle) > max(
+        _MAX_GRAVITY_ANGLE, _SURE * direction.standard_error
+    ):
         offset = EFFECTS["zero_offset"]
-        finding = GravityOffZero(source=recording.source, angle=found.angle, low=offset.low, high=offset.high)
+        finding = GravityOffZero(
+            source=recording.source, angle=direction.angle, low=offset.low, high=offset.high
+        )
         log_findings(log, [finding])
 
 

@@ -73,14 +73,14 @@ def header_causes(moved: Sequence[Motion], headers: Sequence[tuple[str, str]]) -
     """
     loads: dict[int, str] = {id(motion): load for motion, (load, _) in zip(moved, headers, strict=True)}
     gains: dict[int, str] = {id(motion): gain for motion, (_, gain) in zip(moved, headers, strict=True)}
-    found = []
+    causes = []
     for kind, of, torque in (
         ("load_header", loads, lambda motion: motion.gravity - motion.bench_inertia * motion.acceleration),
         ("gain_header", gains, lambda motion: motion.gain * motion.error),
     ):
         names = list(dict.fromkeys(of.values()))
         if len(names) > 1:
-            found.append(
+            causes.append(
                 Cause(
                     kind=kind,
                     forms=tuple(Form(value=name) for name in names),
@@ -89,7 +89,7 @@ def header_causes(moved: Sequence[Motion], headers: Sequence[tuple[str, str]]) -
                     least=_WRONG,
                 )
             )
-    return found
+    return causes
 
 
 def _of_some(

@@ -142,7 +142,9 @@ def diagnose(
     rollout = Rollout.for_servo(recordings, servo)
     finer = Rollout.for_servo(recordings, servo, dt=rollout.dt, substeps=_FINER * rollout.substeps)
     steps = float(np.mean(np.abs(residuals_at(finer, vector) - residuals_at(rollout, vector))))
-    errors = dict(zip((each.name for each in recordings), rollout.errors(vector)[0].tolist(), strict=True))
+    errors = dict(
+        zip((recording.name for recording in recordings), rollout.errors(vector)[0].tolist(), strict=True)
+    )
     error = fmean(errors.values())
     least = replace(floor(recordings, resolution), steps=steps).beside(error)
     nothing = np.empty((0, space.dimension))
@@ -156,13 +158,13 @@ def diagnose(
             findings=(SearchFailed(baseline=without_model.kind, baseline_error=without_model.error),),
         )
     length = window_length(recordings, servo.firmware)
-    logs = _some([each for each in recordings if each.duration > _LEAST_WINDOWS * length])
+    logs = _some([recording for recording in recordings if recording.duration > _LEAST_WINDOWS * length])
     if not logs:
         return replace(clean, findings=(LogsTooShort(),))
     windows = Windows(Rollout.for_servo(logs, servo, restart=length), length)
-    deviations = [noise(each, resolution) for each in logs]
+    deviations = [noise(log, resolution) for log in logs]
     fitted = {axis.name for axis in space.axes}
-    controlled = not all(each.open_loop for each in logs)
+    controlled = not all(log.open_loop for log in logs)
     fit = normalised(space, vector)
     here, moved, seen = _fitted_to_windows(windows, servo, space, fit, deviations)
     causes = [
@@ -170,7 +172,7 @@ def diagnose(
         for cause in (*friction_causes(), *bench_causes(moved), *drive_causes(controlled=controlled))
         if not fitted & set(cause.effects)
     ]
-    headers = header_causes(moved, [(_load(each), f"kp {each.kp:g}") for each in logs])
+    headers = header_causes(moved, [(_load(log), f"kp {log.kp:g}") for log in logs])
     data = _Data(windows, moved, seen, [*causes, *headers], deviations)
     by_run = data.regression(_runs(logs, seen))
     excess = by_run.excess
@@ -300,7 +302,7 @@ class _Data:
         return self.regression(np.zeros(len(self._residual), dtype=np.intp)).shift(prior)
 
     def cost(self, seen: WindowData) -> float:
-        """Return what is left over at another point, weighted as at this one; large errors count less."""
+        """Return the residual cost at another point, weighted as at this one; large errors count less."""
         return float(np.mean(np.sqrt(1.0 + (self._weights * seen.residual) ** 2)))
 
     def finding(self, cause: Cause, score: Score, model: str) -> MissingPhysics:
@@ -368,7 +370,7 @@ def _best(causes: Sequence[Cause], scores: dict[str, Score], least: float = LEAS
 
 
 def _some(recordings: Sequence[Recording]) -> list[Recording]:
-    ordered = sorted(recordings, key=lambda each: each.name)
+    ordered = sorted(recordings, key=lambda recording: recording.name)
     if len(ordered) <= _LOGS:
         return ordered
     return [ordered[i] for i in np.linspace(0, len(ordered) - 1, _LOGS).round().astype(int)]
@@ -380,12 +382,12 @@ def _load(recording: Recording) -> str:
 
 def _runs(logs: Sequence[Recording], seen: WindowData) -> NDArray[np.intp]:
     """Return groups of windows: configurations, spread over as many as are left out in turn."""
-    kinds = list(dict.fromkeys(configuration(each) for each in logs))
+    kinds = list(dict.fromkeys(configuration(log) for log in logs))
     if len(kinds) < _LEAST_CONFIGURATIONS:
         return _quarters(seen)
     # Neighbours in the order of names are alike; a stride sets them apart.
     group = {kind: index % _FOLDS for index, kind in enumerate(kinds)}
-    return np.array([group[configuration(each)] for each in logs])[seen.log]
+    return np.array([group[configuration(log)] for log in logs])[seen.log]
 
 
 def _quarters(seen: WindowData) -> NDArray[np.intp]:

@@ -89,21 +89,23 @@ def floor(recordings: Sequence[Recording], resolution: float) -> Floor:
         resolution: one encoder count, rad.
     """
     groups: dict[tuple[object, ...], list[Recording]] = defaultdict(list)
-    for each in recordings:
-        groups[configuration(each)].append(each)
+    for recording in recordings:
+        groups[configuration(recording)].append(recording)
     pairs = [
         (difference, first.name, second.name)
         for same in groups.values()
         for first, second in itertools.pairwise(same)
-        if (difference := _apart(first, second)) is not None
+        if (difference := _difference_of(first, second)) is not None
     ]
     scatter = [difference for difference, *_ in pairs]
     limit = _DAMAGED * statistics.median_low(scatter) if pairs else 0.0
     # The difference of two runs has the scatter of both: that of one is smaller by √2.
-    repeats = fmean(each for each in scatter if each <= limit) / math.sqrt(2.0) if pairs else None
+    repeats = (
+        fmean(difference for difference in scatter if difference <= limit) / math.sqrt(2.0) if pairs else None
+    )
     return Floor(
         encoder=0.25 * resolution,
-        noise=_MEAN_OF_NORMAL * fmean(noise(each, resolution) for each in recordings),
+        noise=_MEAN_OF_NORMAL * fmean(noise(recording, resolution) for recording in recordings),
         repeats=repeats,
         pairs=len(pairs),
         farthest=max(pairs)[1:] if pairs else (),
@@ -144,7 +146,7 @@ def noise(recording: Recording, resolution: float) -> float:
     return max(scale, rounding)
 
 
-def _apart(first: Recording, second: Recording) -> float | None:
+def _difference_of(first: Recording, second: Recording) -> float | None:
     """Return the mean absolute difference of two runs, rad; None where they do not follow the same goal."""
     begin = max(first.time[0], second.time[0])
     end = min(first.time[-1], second.time[-1])
@@ -153,8 +155,8 @@ def _apart(first: Recording, second: Recording) -> float | None:
         return None
     if first.open_loop or second.open_loop:
         return None  # nothing pulls two runs together; they part as far as they start apart in speed
-    goals = [np.interp(at, each.time, each.goal_position) for each in (first, second)]
+    goals = [np.interp(at, recording.time, recording.goal_position) for recording in (first, second)]
     if float(np.mean(np.abs(goals[0] - goals[1]))) > _SAME:
         return None
-    positions = [np.interp(at, each.time, each.position) for each in (first, second)]
+    positions = [np.interp(at, recording.time, recording.position) for recording in (first, second)]
     return float(np.mean(np.abs(positions[0] - positions[1])))

@@ -15,7 +15,7 @@ _PRESLIDING = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1)  # rad; two encoder counts
 _HARMONICS = tuple(range(3, 61))  # per turn; less is gravity's, more is below what a window tells apart
 _SLOW_HARMONICS = tuple(range(1, 25))
 _RUN_IN = (0.5, 1.5, 4.0)  # s
-_FADES = (0.05, 0.2, 0.8)  # rad/s; over which friction at low speed falls
+_STRIBECK_VELOCITIES = (0.05, 0.2, 0.8)  # rad/s; over which friction at low speed falls
 _RIPPLES = 4  # harmonics that act together at most
 
 
@@ -57,8 +57,8 @@ def _strain(velocity: Array, way: float, dt: float, strain: Array) -> None:
 def _drift(motion: Motion) -> Array:
     friction = -motion.direction * motion.budget
     since = motion.time
-    fades = [np.exp(-since / fade) for fade in _RUN_IN]
-    return np.stack([friction * shape for shape in (since / max(since[-1], motion.dt), *fades)], axis=1)
+    decays = [np.exp(-since / scale) for scale in _RUN_IN]
+    return np.stack([friction * shape for shape in (since / max(since[-1], motion.dt), *decays)], axis=1)
 
 
 def _temperature(motion: Motion) -> Array:
@@ -67,8 +67,8 @@ def _temperature(motion: Motion) -> Array:
 
 def _velocity(motion: Motion) -> Array:
     speed, against = np.abs(motion.velocity), -motion.direction
-    fades = [np.exp(-speed / fade) for fade in _FADES]
-    return np.stack([against * speed**2, *(against * fade for fade in fades)], axis=1)
+    decays = [np.exp(-speed / scale) for scale in _STRIBECK_VELOCITIES]
+    return np.stack([against * speed**2, *(against * scale for scale in decays)], axis=1)
 
 
 def _load(motion: Motion) -> Array:
@@ -117,7 +117,7 @@ def friction_causes() -> list[Cause]:
         ),
         Cause(
             kind="friction_drift",
-            forms=(Form(shape="linear"), *(Form(value=fade) for fade in _RUN_IN)),
+            forms=(Form(shape="linear"), *(Form(value=decay) for decay in _RUN_IN)),
             sizes=(1,) * (1 + len(_RUN_IN)),
             torques=_drift,
         ),
@@ -131,8 +131,8 @@ def friction_causes() -> list[Cause]:
         ),
         Cause(
             kind="friction_over_velocity",
-            forms=(Form(shape="square"), *(Form(value=fade) for fade in _FADES)),
-            sizes=(1,) * (1 + len(_FADES)),
+            forms=(Form(shape="square"), *(Form(value=velocity) for velocity in _STRIBECK_VELOCITIES)),
+            sizes=(1,) * (1 + len(_STRIBECK_VELOCITIES)),
             torques=_velocity,
             together=2,
         ),

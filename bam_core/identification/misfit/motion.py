@@ -140,7 +140,7 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
     if math.isfinite(limit) and not recording.open_loop:
         goal = slewed(goal, enabled, signals[:, MEASURED], limit * rollout.dt)
     measured, velocity, acceleration = (
-        each[::EVERY] for each in smoothed(signals[:, MEASURED], rollout.dt, recording.dt)
+        signal[::EVERY] for signal in smoothed(signals[:, MEASURED], rollout.dt, recording.dt)
     )
     goal, enabled, supply, grid = goal[::EVERY], enabled[::EVERY], supply[::EVERY], grid[::EVERY]
     bench = bench_effects.corrected(recording.bench)

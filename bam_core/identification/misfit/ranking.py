@@ -22,7 +22,7 @@ PRIOR = 0.3
 """Standard deviation of a parameter's move, in shares of its search range: a fit that far off is none."""
 
 LEAST_EXCESS = 0.2
-"""Share of what is left over that is taken for no noise of the measurement, whatever is estimated."""
+"""Share of the residual that is not counted as measurement noise, whatever is estimated."""
 
 _CHANCE = 2.0  # times what a form takes by chance of windows that, unlike those of a run, are independent
 _IDLE = 1e-6  # of the residuals' squares: a form that shows as less of itself does not act in these runs
@@ -122,7 +122,7 @@ class Regression:
 
     @property
     def excess_share(self) -> float:
-        """Share of what is left over that measurement does not explain, 0..1."""
+        """Share of the residual that measurement noise does not explain, 0..1."""
         left = float(self._left_by_groups([]).sum())
         return self.excess / left if left > 0.0 else 0.0
 
@@ -152,18 +152,18 @@ class Regression:
                 gains[g] = before[g] - self._left(g, train, columns)
         chosen = self._choose(self._total, forms)
         columns = self._columns(forms, chosen)
-        found = self._solve(self._total, columns)
+        coefficients = self._solve(self._total, columns)
         # As of a ratio: groups differ in how much there is to be taken, which says nothing against a share.
-        apart = gains - before * (float(gains.sum()) / float(before.sum()))
-        spread = math.sqrt(float(apart @ apart) * self._groups / max(self._groups - 1, 1))
+        deviations = gains - before * (float(gains.sum()) / float(before.sum()))
+        spread = math.sqrt(float(deviations @ deviations) * self._groups / max(self._groups - 1, 1))
         excess = max(excess, _SOLVABLE * float(self._total[-1, -1]), np.finfo(float).tiny)
         return Score(
             share=float(gains.sum()) / excess,
             error=spread / excess,
             forms=tuple(chosen),
             columns=tuple(column - self._dimension for column in columns),
-            coefficients=found[len(self._base) :],
-            shift=found[: self._dimension],
+            coefficients=coefficients[len(self._base) :],
+            shift=coefficients[: self._dimension],
         )
 
     def _left_by_groups(self, columns: list[int]) -> Array:
@@ -195,7 +195,7 @@ class Regression:
         # What parameters do not explain: the same products with these taken out.
         left = products[np.ix_(rest, rest)] - across.T @ np.linalg.solve(matrix, across)
         place = {column: index for index, column in enumerate(everything)}
-        places = [[place[self._dimension + each] for each in columns] for columns in forms.columns]
+        places = [[place[self._dimension + column] for column in columns] for columns in forms.columns]
         acts = np.diag(products)[everything] > self._idle
         open_forms = [form for form, columns in enumerate(places) if acts[columns].any()]
         by_chance = 2.0 * math.log(max(len(open_forms), 1))  # the largest of so many, twice its mean
@@ -222,9 +222,9 @@ class Regression:
             own = own + np.eye(size) * _SOLVABLE * self._idle
             own = own + np.eye(size) * _SOLVABLE * own
             pull = left[at, -1]
-            found = np.linalg.solve(own, pull[:, :, None])[:, :, 0]
-            gains[some] = np.sum(found * pull, axis=1)
+            solution = np.linalg.solve(own, pull[:, :, None])[:, :, 0]
+            gains[some] = np.sum(solution * pull, axis=1)
             low, high = forms.range
-            sensible = (low < found) & (found < high) & (np.abs(found) >= forms.least)
+            sensible = (low < solution) & (solution < high) & (np.abs(solution) >= forms.least)
             gains[some] *= np.all(sensible, axis=1)
         return gains

@@ -33,13 +33,17 @@ def trivial(recordings: Sequence[Recording]) -> Trivial:
         recordings: one at least. Without a controller an arm has no goal: it stays at its mean position.
     """
     resting = Trivial(
-        error=fmean(float(np.mean(np.abs(each.position - each.position.mean()))) for each in recordings),
+        error=fmean(
+            float(np.mean(np.abs(recording.position - recording.position.mean()))) for recording in recordings
+        ),
         kind="at_rest",
     )
-    if any(each.open_loop for each in recordings):
+    if any(recording.open_loop for recording in recordings):
         return resting
     at_goal = Trivial(
-        error=fmean(float(np.mean(np.abs(each.position - each.goal_position))) for each in recordings),
+        error=fmean(
+            float(np.mean(np.abs(recording.position - recording.goal_position))) for recording in recordings
+        ),
         kind="at_goal",
     )
-    return min(at_goal, resting, key=lambda each: each.error)
+    return min(at_goal, resting, key=lambda trivial: trivial.error)

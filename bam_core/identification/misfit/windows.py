@@ -39,7 +39,7 @@ _REST = 1e-4  # rad/s; slower, a simulated arm sticks
 
 def window_length(recordings: Sequence[Recording], firmware: PositionFirmware) -> float:
     """Return how long windows are for recordings of a servo, s: half of one is whole steps of a motion."""
-    length = max(SHORTEST, _SAMPLES * float(np.median([each.dt for each in recordings])))
+    length = max(SHORTEST, _SAMPLES * float(np.median([recording.dt for recording in recordings])))
     step = 2 * EVERY * firmware.period
     return math.ceil(length / step - 1e-6) * step
 
@@ -166,8 +166,8 @@ class Windows:
                 slides = np.abs(self.cut(np.ascontiguousarray(trace[1]), index)[:, ::EVERY]) > _REST
                 creeps = np.abs(self.cut_motion(moved[index].velocity, index)) > CREEP
                 free[index] = (slides | creeps).astype(np.float64)
-                apart = slides.mean(axis=1) - creeps.mean(axis=1)
-                agrees[edges[index] : edges[index + 1]] = np.repeat(np.abs(apart) < _ALIKE, _ORDERS)
+                difference = slides.mean(axis=1) - creeps.mean(axis=1)
+                agrees[edges[index] : edges[index + 1]] = np.repeat(np.abs(difference) < _ALIKE, _ORDERS)
 
         self.rollout.traced(vectors_at(space, shares), read)
         measured = np.concatenate(
@@ -177,10 +177,10 @@ class Windows:
             ]
         )
         lengths = np.diagonal(ahead - behind)
-        apart = seen[1 : 1 + space.dimension] - seen[1 + space.dimension :]
+        difference = seen[1 : 1 + space.dimension] - seen[1 + space.dimension :]
         return WindowData(
             residual=measured - seen[0],
-            sensitivity=(apart / lengths[:, None]).T,
+            sensitivity=(difference / lengths[:, None]).T,
             log=self.log,
             place=self.place,
             agrees=agrees,

@@ -9,8 +9,8 @@ import numpy as np
 
 from bam_core.arrays import Array
 
-_PATIENCE = 10  # generations without progress that end a descent, per free parameter and population
-_PATIENCE_AT_LEAST = 10
+_STALL_LIMIT = 10  # generations without progress that end a descent, per free parameter and population
+_MIN_STALL_LIMIT = 10
 PROGRESS = 1e-3
 """Relative improvement that counts."""
 
@@ -39,7 +39,7 @@ class Descent:
         self.point = np.array(mean)
         self.error = math.inf
         self._cma = CMA(mean=mean, sigma=step, population_size=population, seed=seed)
-        self._patience = _PATIENCE_AT_LEAST + math.ceil(_PATIENCE * len(mean) / population)
+        self._stall_limit = _MIN_STALL_LIMIT + math.ceil(_STALL_LIMIT * len(mean) / population)
         self._reference = math.inf
         self._stalled = 0
         self._asked = np.empty((0, len(mean)))
@@ -47,7 +47,7 @@ class Descent:
     @property
     def finished(self) -> bool:
         """True once further generations are not worth their price."""
-        return self._stalled >= self._patience or self._cma.should_stop()
+        return self._stalled >= self._stall_limit or self._cma.should_stop()
 
     def ask(self) -> Array:
         """Draw the next generation, (population, dimension)."""

@@ -100,7 +100,7 @@ class FinalSearch:
         )
 
     def _descents(self, problem: Problem, meter: Meter, *, reserve: int) -> list[Refined]:
-        """Refine the best drafts on what counts, and hop about the lowest; leave enough to judge them all."""
+        """Refine the best drafts by the full error, hop between basins; keep trials to evaluate them all."""
         schedule, random = problem.schedule, random_of(self.seed, self.key)
         reached: list[Refined] = []
         least, waiting = cost(problem.space, 1), len(self.candidates) + reserve

@@ -24,7 +24,7 @@ from bam_core.arrays import Array
 from bam_core.identification.search.evidence import SampleWeights, evidence
 from bam_core.identification.search.sensitivity import (
     Sensitivity,
-    cost_of_look,
+    cost_of_quick_sensitivity,
     residuals_at,
     sensitivity,
     slopes,
@@ -108,7 +108,7 @@ def descend(
     purse = _Purse(space, evaluations, spend)
     here = slide(rollout, space, vector, evaluations=purse.left, spend=purse.pay)
     steps = _Steps(rollout, purse.pay)
-    while purse.left >= cost_of_look(space.dimension) + steps.cost:
+    while purse.left >= cost_of_quick_sensitivity(space.dimension) + steps.cost:
         here = sensitivity(rollout, space, here.vector, guess=here.jacobian, thorough=False, spend=purse.pay)
         gain, there, residuals = steps.from_here(here)
         if gain > 0.0:
@@ -213,13 +213,13 @@ class _Steps:
     def from_here(self, here: Sensitivity) -> tuple[float, Array, Array]:
         """Return relative gain, place and residuals of the best of several steps, straight and bent."""
         sample_weights = SampleWeights(here)
-        found = evidence(here, cautious=True)
-        steps = [np.array([found.shift(damping) for damping in self._damping])]
+        log_evidence = evidence(here, cautious=True)
+        steps = [np.array([log_evidence.shift(damping) for damping in self._damping])]
         ends = [self._residuals(here, steps[0])]
         for _ in range(_BENDS):
             bends = ends[-1] - here.residuals - steps[-1] @ here.jacobian.T
             leans = [sample_weights.lean(here, bend, cautious=True) for bend in bends]
-            bent = [found.shift(*each) for each in zip(self._damping, leans, strict=True)]
+            bent = [log_evidence.shift(*arguments) for arguments in zip(self._damping, leans, strict=True)]
             steps.append(np.array(bent))
             ends.append(self._residuals(here, steps[-1]))
         costs = [sample_weights.cost(end) for end in np.concatenate(ends)]

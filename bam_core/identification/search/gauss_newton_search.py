@@ -103,9 +103,9 @@ class _Search:
         reserve = int(schedule.final_share * self._budget)
         ends = self._bottoms("warm", self._warm(starts)) if starts else []
         if not local:
-            far = self._approached(few=bool(starts) and not wide, near=ends, reserve=reserve)
-            if not (wide and ends) or far[0].error < (1.0 - schedule.clear_gain) * ends[0].error:
-                ends = sorted([*ends, *far], key=error_of)
+            approached = self._approached(few=bool(starts) and not wide, near=ends, reserve=reserve)
+            if not (wide and ends) or approached[0].error < (1.0 - schedule.clear_gain) * ends[0].error:
+                ends = sorted([*ends, *approached], key=error_of)
         allowance = self._left
         if ends:
             ends = [self._hops(ends[0], reserve=reserve), *ends[1 : schedule.deepest]]
@@ -126,7 +126,7 @@ class _Search:
                 for i in range(count)
             ]
             reached = sorted(self._do(jobs), key=error_of)
-            bottoms = self._bottoms(f"{number}.", [each.vector for each in reached])
+            bottoms = self._bottoms(f"{number}.", [outcome.vector for outcome in reached])
             ends = sorted([*ends, *(bottoms or reached)], key=error_of)
             is_reached_twice = agree(sorted([*near, *ends], key=error_of), schedule.same_error)
             if is_reached_twice or 2 * self._left - before < reserve:
@@ -144,7 +144,7 @@ class _Search:
         rough = self._refinements(f"rough {name}", vectors, self._schedule.rough_steps)
         rough = sorted(rough, key=error_of)[: self._schedule.deepest]
         thorough = self._refinements(
-            f"thorough {name}", [each.vector for each in rough], self._schedule.thorough_steps
+            f"thorough {name}", [outcome.vector for outcome in rough], self._schedule.thorough_steps
         )
         return sorted(map(partial(min, key=error_of), rough, thorough) if thorough else rough, key=error_of)
 
@@ -173,7 +173,7 @@ class _Search:
         return self._do(jobs)
 
     def _hops(self, bottom: Outcome, reserve: int) -> Outcome:
-        """Refine from points up and down the valley until that is in vain; return the lowest."""
+        """Refine from points up and down the valley while that lowers the error; return the lowest."""
         schedule = self._schedule
         allowance = cost(self._space, schedule.hop_steps)
         stalled = number = 0

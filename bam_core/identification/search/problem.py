@@ -204,7 +204,7 @@ class TrainingData:
             refine_draft=Refiner(draft, space).refine,
             refine_finely=Refiner(exact, space).slide if rollout is not exact else None,
             short=lambda vectors: np.asarray(restarted[0].errors(vectors).mean(axis=1)),
-            approach=[Refiner(each, space).slide for each in restarted],
+            approach=[Refiner(rollout, space).slide for rollout in restarted],
             schedule=self.schedule,
         )
 

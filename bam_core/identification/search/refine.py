@@ -67,19 +67,19 @@ class Refiner:
         return self._refined(slide(self._rollout, self._space, vector, evaluations=evaluations, spend=spend))
 
     @staticmethod
-    def _refined(found: Sensitivity) -> Refined:
-        mean_squares = np.add.reduceat(found.residuals**2, found.starts) / found.counts
+    def _refined(sensitivity: Sensitivity) -> Refined:
+        mean_squares = np.add.reduceat(sensitivity.residuals**2, sensitivity.starts) / sensitivity.counts
         return Refined(
-            vector=found.vector,
+            vector=sensitivity.vector,
             error=float(np.sqrt(mean_squares).mean()),
-            valley=_valley(found),
+            valley=_valley(sensitivity),
         )
 
 
-def _valley(found: Sensitivity) -> Array:
+def _valley(sensitivity: Sensitivity) -> Array:
     """Return the step matrix of `Refined`."""
-    weights = np.repeat(1.0 / np.sqrt(found.counts), found.counts)
-    jacobian = found.jacobian * weights[:, None] * _shares_per_coordinate(found)
+    weights = np.repeat(1.0 / np.sqrt(sensitivity.counts), sensitivity.counts)
+    jacobian = sensitivity.jacobian * weights[:, None] * _shares_per_coordinate(sensitivity)
     _, strengths, directions = np.linalg.svd(triangle(jacobian), full_matrices=False)
     weakest = max(float(strengths[-1]), 1e-6 * float(strengths[0]), 1e-12)
     steps = directions.T * (weakest / np.maximum(strengths, weakest))
@@ -87,10 +87,13 @@ def _valley(found: Sensitivity) -> Array:
     return np.ascontiguousarray(steps)
 
 
-def _shares_per_coordinate(found: Sensitivity) -> Array:
+def _shares_per_coordinate(sensitivity: Sensitivity) -> Array:
     """Return the slopes (dimension,) of shares by coordinates, their roots where a parameter may be zero."""
-    point = found.space.point(found.vector)
+    point = sensitivity.space.point(sensitivity.vector)
     slopes = np.maximum(2.0 * point, _LEAST_SLOPE)
     return np.array(
-        [slope if axis.low == 0.0 else 1.0 for axis, slope in zip(found.space.axes, slopes, strict=True)]
+        [
+            slope if axis.low == 0.0 else 1.0
+            for axis, slope in zip(sensitivity.space.axes, slopes, strict=True)
+        ]
     )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How simulated positions answer to parameters: the linear model on which uncertainties rest.
 
-Stiction makes positions rough in the parameters: where the arm almost stops, a trifle decides whether it
-sticks. Short differences see that roughness, long ones the curvature. What an estimate's uncertainty needs is
+Stiction makes positions rough in the parameters: where the arm almost stops, a small difference decides
+whether it sticks. Short differences see that roughness, long ones the curvature. What an estimate's
+uncertainty needs is
 the slope over the distance by which the estimate may be off, so differences are as long as that: first every
 parameter alone, with a step that moves the arm about as much as the noise does, then along the directions in
 which these responses add up or cancel. Only the latter tell a valley, along which parameters trade with each
@@ -98,7 +99,7 @@ def slope_at(axis: Axis, share: float) -> float:
     return axis.high - axis.low
 
 
-def cost_of_look(dimension: int) -> int:
+def cost_of_quick_sensitivity(dimension: int) -> int:
     """Return how many simulations of all recordings a quick `sensitivity` with a guess takes at most."""
     return 1 + 2 * dimension
 
@@ -119,7 +120,7 @@ def sensitivity(
         rollout: simulates them.
         space: free parameters.
         vector: (PARAMETERS,) where; folded into the space.
-        noise: how far steps shall move the arm, root mean square in rad; default what is left over at
+        noise: how far steps shall move the arm, root mean square in rad; default the residual at
             `vector`.
         guess: Jacobian (samples, dimension) of a point nearby, which spares the first round.
         thorough: tell slopes from jumps, which takes three to four times as long; steps of a descent do
@@ -215,8 +216,8 @@ def residuals_at(rollout: Rollout, vectors: Array) -> Array:
     Returns:
         (samples,), or (n, samples).
     """
-    found = _off(rollout.samples(strides(rollout.recordings)), np.atleast_2d(vectors))
-    return found if vectors.ndim > 1 else found[0]
+    residuals = _off(rollout.samples(strides(rollout.recordings)), np.atleast_2d(vectors))
+    return residuals if vectors.ndim > 1 else residuals[0]
 
 
 def _off(samples: Samples, vectors: Array) -> Array:
@@ -248,11 +249,12 @@ class _Differences:
         return np.asarray((moved / steps[:, None]).T)
 
     def along_valleys(self, jacobian: Array, wanted: float, *, jumps: bool) -> Array:
-        """Return the Jacobian from differences along the directions in which another tells responses apart.
+        """Return the Jacobian from differences along the principal directions of another one.
 
-        These are its principal directions, as long as it takes for the wanted response. Where bounds leave
+        They are as long as it takes for the wanted response. Where bounds leave
         no room for one to either side, the parameter in the way is taken out of them. It goes inwards alone,
-        accompanied by what makes up for it best among the others. With `jumps`, these count as slopes.
+        accompanied by the step of the others that compensates for it best. With `jumps`, these count as
+        slopes.
         """
         stopped: list[int] = []
         factor = triangle(jacobian) / math.sqrt(len(jacobian))
@@ -289,18 +291,18 @@ class _Differences:
         where they contradict each other: a jump is no slope.
         """
         middle = 0.5 * (ahead + behind)
-        apart = np.linalg.norm(middle, axis=1) > 0.0
-        ends = np.concatenate([ahead, behind, middle[apart]])
+        differing = np.linalg.norm(middle, axis=1) > 0.0
+        ends = np.concatenate([ahead, behind, middle[differing]])
         moved = self._residuals(np.clip(self._here + ends, 0.0, 1.0))
         forth, back, known = np.split(moved, [len(ahead), 2 * len(ahead)])
         centre = np.tile(self._base, (len(ahead), 1))
-        centre[apart] = known
+        centre[differing] = known
         first, second = centre - back, forth - centre
         smaller = np.where(np.abs(first) < np.abs(second), first, second)
         return np.asarray(np.where(first * second > 0.0, smaller, 0.0))
 
     def _inwards(self, index: int, free: list[int], factor: Array, wanted: float) -> Array:
-        """Return a step of one parameter away from its bound, with what makes up for it among the free.
+        """Return a step of one parameter away from its bound, with the compensating step of the free ones.
 
         The norm of `factor` times a step is its response, rad root mean square.
         """

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
     from sqlalchemy import URL
 
-_PATIENCE = 60  # s that a process waits for its turn to write to an SQLite file
+_SQLITE_LOCK_TIMEOUT = 60  # s that a process waits for its turn to write to an SQLite file
 _TRIES = 20  # to make the tables of a new database, which others may be making at the same time
 _MADE_BY_OTHERS = ("already exists", "unique", "duplicate", "locked")  # in what databases say of that
 _PACKAGES = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQLdb": "mysqlclient"}
@@ -118,7 +118,7 @@ def open_study(name: str, url: str, *, method: str = DEFAULT_METHOD) -> Study:
 def _open_storage(url: str) -> BaseStorage:
     parsed = _checked(url)
     sqlite = parsed.get_backend_name() == "sqlite"
-    options = {"connect_args": {"timeout": _PATIENCE}} if sqlite else {"pool_pre_ping": True}
+    options = {"connect_args": {"timeout": _SQLITE_LOCK_TIMEOUT}} if sqlite else {"pool_pre_ping": True}
     from optuna.exceptions import StorageInternalError
     from optuna.storages import RDBStorage
     from sqlalchemy.exc import DBAPIError

@@ -30,17 +30,17 @@ def advisor(servo: ServoModel, recordings: Sequence[Recording], space: SearchSpa
         if any(recording.open_loop for recording in recordings):
             return [RunAdvice(kind="pendulum")] * len(unidentifiable)
         knowledge = Knowledge.from_terms(terms)
-        found, _ = prospects(servo, choice_near(servo, recordings).runs(), space, knowledge)
-        if not found:
+        candidates, _ = prospects(servo, choice_near(servo, recordings).runs(), space, knowledge)
+        if not candidates:
             return [None] * len(unidentifiable)
-        return [_advice(i, found, knowledge) for i in unidentifiable]
+        return [_advice(i, candidates, knowledge) for i in unidentifiable]
 
     return advise
 
 
-def _advice(index: int, found: Sequence[Prospect], knowledge: Knowledge) -> RunAdvice:
+def _advice(index: int, candidates: Sequence[Prospect], knowledge: Knowledge) -> RunAdvice:
     now = math.sqrt(knowledge.covariance[index, index])
-    run, then = best_for(index, found, knowledge)
+    run, then = best_for(index, candidates, knowledge)
     if then > _HELPS * now:
         return RunAdvice(kind="no_run")
     return RunAdvice(kind="record", run=run.label, factor=now / then)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds how far predictions scatter, from training logs alone: every condition in turn takes no part.
 
-A fit tells little of how far it is off elsewhere: it follows what it was fitted to, and wrong parameters
-make up for what the model lacks. So every gain, load and script of the training logs is left out in turn. The
-linear model of the fit leads to the optimum of the other logs, and how far the left-out logs are off from
+A fit does not show its error elsewhere: it follows the logs that it was fitted to, and wrong parameters
+compensate for what the model lacks. So every gain, load and script of the training logs is left out in turn.
+The linear model of the fit leads to the optimum of the other logs, and how far the left-out logs are off from
 there is how far a new condition is off. Inflations of the parameters' covariance are tried, each with the
 residual that lets the bands hold `bands.LEVEL` of these samples. The one with the lowest interval score is
 taken (Gneiting and Raftery 2007, section 6.2): narrow where the fit is right, wide where it is not.
@@ -115,14 +115,14 @@ def part(optimum: Sensitivity, kept: NDArray[np.bool_]) -> Sensitivity:
 
 def _conditions(recordings: Sequence[Recording]) -> Iterator[NDArray[np.bool_]]:
     """Yield which logs share a condition that others do not; every log by itself where all are alike."""
-    found = False
+    varies = False
     for condition in _CONDITIONS.values():
         values = [condition(log) for log in recordings]
         distinct = sorted(set(values), key=str)
         if len(distinct) > 1:
-            found = True
-            yield from (np.array([value == each for value in values]) for each in distinct)
-    if not found:
+            varies = True
+            yield from (np.array([value == left_out for value in values]) for left_out in distinct)
+    if not varies:
         yield from np.eye(len(recordings), dtype=bool)
 
 

@@ -168,7 +168,7 @@ def choice_near(servo: ServoModel, recordings: Sequence[Recording]) -> Choice:
     for recording in recordings:
         recording.require_closed_loop("a plan of recordings")
     supply = max(recording.supply_voltage for recording in recordings)
-    by_torque = sorted({recording.bench for recording in recordings}, key=lambda each: each.gravity_torque)
+    by_torque = sorted({recording.bench for recording in recordings}, key=lambda bench: bench.gravity_torque)
     known = list(dict.fromkeys((by_torque[0], by_torque[-1])))
     loads = dict.fromkeys(known)
     for load in known:

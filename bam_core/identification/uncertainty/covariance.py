@@ -21,32 +21,34 @@ from bam_core.identification.search.evidence import PRIOR, Evidence
 _LEAST_FREEDOM = 0.05  # of a log's score that leverage leaves; less would be enlarged without bounds
 
 
-def covariance(found: Evidence, *, resolution: float = 0.0) -> Array:
+def covariance(evidence: Evidence, *, resolution: float = 0.0) -> Array:
     """Return the covariance (dimension, dimension) of the optimum, in squared shares of the search range.
 
     Args:
-        found: what the logs say at the optimum.
+        evidence: of the logs at the optimum.
         resolution: of the encoder, rad; no estimate is better than errors of this size allow.
     """
-    logs, dimension = found.scores.shape
-    factor = np.asarray(np.linalg.cholesky(found.total), dtype=np.float64)
-    scores = _leveraged(found, factor)
+    logs, dimension = evidence.scores.shape
+    factor = np.asarray(np.linalg.cholesky(evidence.total), dtype=np.float64)
+    scores = _leveraged(evidence, factor)
     scatter = scores.T @ scores
-    inflation = max(float(np.trace(scatter)) / dimension, found.scatter)
+    inflation = max(float(np.trace(scatter)) / dimension, evidence.scatter)
     part = dimension / (dimension + logs)
     white = (1.0 - part) * scatter + part * inflation * np.eye(dimension)
     unwhiten = np.linalg.inv(factor)
     # What only the bounds of the search hold is as uncertain as these are wide.
-    held_by_bounds = unwhiten @ (found.bounds @ found.bounds * PRIOR**2) @ unwhiten.T
+    held_by_bounds = unwhiten @ (evidence.bounds @ evidence.bounds * PRIOR**2) @ unwhiten.T
     total = unwhiten.T @ (white + held_by_bounds) @ unwhiten
-    return _no_better_than(total, unwhiten.T @ (unwhiten @ found.grain @ unwhiten.T) @ unwhiten, resolution)
+    return _no_better_than(
+        total, unwhiten.T @ (unwhiten @ evidence.grain @ unwhiten.T) @ unwhiten, resolution
+    )
 
 
-def _leveraged(found: Evidence, factor: Array) -> Array:
+def _leveraged(evidence: Evidence, factor: Array) -> Array:
     """Return the logs' scores (logs, dimension) about their mean, whitened and enlarged by leverage."""
-    centred = found.scores - found.scores.mean(axis=0)
+    centred = evidence.scores - evidence.scores.mean(axis=0)
     white = solve_triangular(factor, centred.T, lower=True).T
-    for i, information in enumerate(found.information):
+    for i, information in enumerate(evidence.information):
         half = solve_triangular(factor, information, lower=True)
         leverage, directions = np.linalg.eigh(solve_triangular(factor, half.T, lower=True))
         freedom = np.sqrt(np.maximum(1.0 - leverage, _LEAST_FREEDOM))

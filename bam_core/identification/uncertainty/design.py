@@ -144,8 +144,8 @@ def prospects(
         if progress is not None:
             progress(len(batches[index]))
     ordered = [done[index] for index in range(len(batches))]
-    found = tuple(each for found, _ in ordered for each in found)
-    return found, tuple(line for _, refused in ordered for line in refused)
+    candidates = tuple(prospect for simulated, _ in ordered for prospect in simulated)
+    return candidates, tuple(line for _, refused in ordered for line in refused)
 
 
 _Prospects = tuple[list[Prospect], list[str]]
@@ -153,7 +153,7 @@ _Prospects = tuple[list[Prospect], list[str]]
 
 def _prospects(known: tuple[ServoModel, SearchSpace, Knowledge], runs: Sequence[CandidateRun]) -> _Prospects:
     servo, space, knowledge = known
-    found: list[Prospect] = []
+    simulated: list[Prospect] = []
     refused: list[str] = []
     rollout = Rollout.for_servo([run.as_recording(servo) for run in runs], servo)
     answer = sensitivity(rollout, space, knowledge.vector, noise=knowledge.rms)
@@ -164,27 +164,31 @@ def _prospects(known: tuple[ServoModel, SearchSpace, Knowledge], runs: Sequence[
         start, count = answer.starts[i], answer.counts[i]
         jacobian = answer.jacobian[start : start + count]
         worth = knowledge.samples / knowledge.rms**2 / count
-        found.append(Prospect(run=run, information=jacobian.T @ jacobian * worth))
-    return found, refused
+        simulated.append(Prospect(run=run, information=jacobian.T @ jacobian * worth))
+    return simulated, refused
 
 
-def rank(found: Sequence[Prospect], space: SearchSpace, knowledge: Knowledge, count: int) -> list[RankedRun]:
+def rank(
+    candidates: Sequence[Prospect], space: SearchSpace, knowledge: Knowledge, count: int
+) -> list[RankedRun]:
     """Choose up to `count` runs, best first, each once: what a model lacks repeats itself with the run.
 
     Raises:
         BamError: there is no run to choose from.
     """
-    if not found:
+    if not candidates:
         raise BadData(
             "runs", "none is left to choose from", expected="at least one", advice="give other loads or gains"
         )
     information: Array = np.asarray(np.linalg.inv(knowledge.covariance))
-    left = list(found)
+    left = list(candidates)
     seconds, hung = 0.0, set()
     plan: list[RankedRun] = []
     while left and len(plan) < count:
-        gains = np.array([_bits(information, each.information) for each in left])
-        costs = [each.run.seconds + (0.0 if each.run.bench in hung else LOAD_CHANGE) for each in left]
+        gains = np.array([_bits(information, prospect.information) for prospect in left])
+        costs = [
+            prospect.run.seconds + (0.0 if prospect.run.bench in hung else LOAD_CHANGE) for prospect in left
+        ]
         best = int(np.argmax(gains / costs))
         chosen, gain = left.pop(best), float(gains[best])
         before = np.sqrt(np.diag(np.linalg.inv(information)))
@@ -205,12 +209,14 @@ def rank(found: Sequence[Prospect], space: SearchSpace, knowledge: Knowledge, co
     return plan
 
 
-def best_for(index: int, found: Sequence[Prospect], knowledge: Knowledge) -> tuple[CandidateRun, float]:
+def best_for(index: int, candidates: Sequence[Prospect], knowledge: Knowledge) -> tuple[CandidateRun, float]:
     """Return the run that tells most of one parameter, and the standard error it leaves, in shares."""
     information = np.linalg.inv(knowledge.covariance)
-    left = [math.sqrt(np.linalg.inv(information + each.information)[index, index]) for each in found]
+    left = [
+        math.sqrt(np.linalg.inv(information + prospect.information)[index, index]) for prospect in candidates
+    ]
     best = int(np.argmin(left))
-    return found[best].run, left[best]
+    return candidates[best].run, left[best]
 
 
 def _bits(known: Array, added: Array) -> float:

@@ -24,10 +24,8 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import PARAMETERS, Rollout
 
-_UNTOLD = (
-    0.2  # of what an error moves the arm: less is left when parameters have made up for it, and it hides
-)
-_MATTERS = 1e-3  # of the search range, by which parameters move for an error that is worth telling of
+_UNOBSERVABLE = 0.2  # share of an error's effect on the arm that remains after parameters compensate for it
+_MATTERS = 1e-3  # of the search range, by which parameters move for an error that is worth reporting
 
 Change = Callable[[Sequence[Recording], float], list[Recording]]
 
@@ -40,21 +38,21 @@ class HeaderError:
         name: as in `Tolerances`, with the load where it is one load's own.
         deviation: one standard deviation, in the unit of the tolerance.
         shift: (dimension,) by which the fit moves for it, in shares of the search range.
-        untold: no log tells it: parameters make up for it nearly whole.
+        unobservable: from these recordings: parameters compensate for it almost completely.
     """
 
     name: str
     deviation: float
     shift: Array
-    untold: bool
+    unobservable: bool
 
     def summary(self, names: Sequence[str]) -> dict[str, Any]:
         """Return its entry in ``summary.json``: shifts in shares of the search range, by parameter."""
         return {
             "name": self.name,
             "deviation": self.deviation,
-            "untold": self.untold,
-            "shifts": {name: float(each) for name, each in zip(names, self.shift, strict=True)},
+            "untold": self.unobservable,
+            "shifts": {name: float(shift) for name, shift in zip(names, self.shift, strict=True)},
         }
 
 
@@ -74,7 +72,7 @@ def header_errors(
         right: the same where its uncertainty is counted from; its residuals are those of right simulations.
         tolerances: of the bench.
     """
-    found = []
+    headers = []
     free = {axis.name for axis in optimum.space.axes}
 
     def moved(logs: Sequence[Recording], vector: Array) -> Array:
@@ -82,7 +80,7 @@ def header_errors(
 
     for name, deviation, change in _changes(recordings, tolerances):
         ahead, behind = (moved(change(recordings, sign * deviation), optimum.vector) for sign in (1.0, -1.0))
-        found.append(_error(name, deviation, right, 0.5 * (ahead - behind)))
+        headers.append(_error(name, deviation, right, 0.5 * (ahead - behind)))
     for name, deviation, effect in (
         ("zero", tolerances.zero, "zero_offset"),
         ("delay", tolerances.delay, "command_delay"),
@@ -92,12 +90,12 @@ def header_errors(
             for vector, sign in zip(vectors, (1.0, -1.0), strict=True):
                 vector[PARAMETERS.index(effect)] += sign * deviation
             ahead, behind = (moved(recordings, vector) for vector in vectors)
-            found.append(_error(name, deviation, right, 0.5 * (ahead - behind)))
-    return [each for each in found if np.max(np.abs(each.shift), initial=0.0) > _MATTERS]
+            headers.append(_error(name, deviation, right, 0.5 * (ahead - behind)))
+    return [header for header in headers if np.max(np.abs(header.shift), initial=0.0) > _MATTERS]
 
 
 def _error(name: str, deviation: float, right: Sensitivity, offset: Array) -> HeaderError:
-    """Let parameters make up for an error of the bench."""
+    """Return how parameters compensate for an error of the bench."""
     ahead, behind = (set_right(right, sign * offset).normalised for sign in (1.0, -1.0))
     shift = 0.5 * (ahead - behind)
     size = float(offset @ offset)
@@ -106,13 +104,13 @@ def _error(name: str, deviation: float, right: Sensitivity, offset: Array) -> He
         name=name,
         deviation=deviation,
         shift=shift,
-        untold=size > 0.0 and float(left @ left) < _UNTOLD**2 * size,
+        unobservable=size > 0.0 and float(left @ left) < _UNOBSERVABLE**2 * size,
     )
 
 
 def _changes(recordings: Sequence[Recording], tolerances: Tolerances) -> list[tuple[str, float, Change]]:
     """Name what may be wrong, one standard deviation of it, and what changes recordings by as much."""
-    found: list[tuple[str, float, Change]] = []
+    changes: list[tuple[str, float, Change]] = []
     for name, deviation, field, unit in (
         ("mass", tolerances.mass, "mass", "kg"),
         ("arm_mass", tolerances.arm_mass, "arm_mass", "kg"),
@@ -124,15 +122,15 @@ def _changes(recordings: Sequence[Recording], tolerances: Tolerances) -> list[tu
             continue
         relative = name != "length"
         share = 1.0 if len(values) == 1 else math.sqrt(0.5)
-        found.append((name, share * deviation, _bench_change(field, values, relative)))
+        changes.append((name, share * deviation, _bench_change(field, values, relative)))
         if len(values) > 1:
-            found += [
-                (f"{name} of {each:g} {unit}", share * deviation, _bench_change(field, [each], relative))
-                for each in values
+            changes += [
+                (f"{name} of {value:g} {unit}", share * deviation, _bench_change(field, [value], relative))
+                for value in values
             ]
     if tolerances.supply > 0.0:
-        found.append(("supply", tolerances.supply, _other_supply))
-    return found
+        changes.append(("supply", tolerances.supply, _other_supply))
+    return changes
 
 
 def _bench_change(name: str, values: Sequence[float], relative: bool) -> Change:

@@ -106,9 +106,9 @@ def prediction_for(servo: str | os.PathLike[str]) -> Prediction:
         BamError: a file cannot be read, or says nothing of errors.
     """
     path = servo_path(servo)
-    found = load_prediction(path)
-    if found is not None:
-        return found
+    prediction = load_prediction(path)
+    if prediction is not None:
+        return prediction
     made = _uncalibrated(load_servo(path))
     log.warning(
         "%s: has no %s; bands follow from its standard errors as if they were independent and from its "

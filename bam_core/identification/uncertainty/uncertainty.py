@@ -48,7 +48,7 @@ LEVEL = 0.95
 TRADING = 0.95
 """Correlation, either sign, from which two parameters are said to trade with each other."""
 
-VAGUE = 0.5
+MAX_RELATIVE_HALF_WIDTH = 0.5
 """Half width of the interval over the value above which a parameter is not identifiable; see NEGLIGIBLE."""
 
 NEGLIGIBLE = 0.01
@@ -76,8 +76,8 @@ class ParameterEstimate:
         low: lower end of the 95 % interval, SI; never beyond the search range. It is about where finer steps
             of the simulation and the rest of the search would lead, which may be off the value.
         high: upper end.
-        identifiable: these recordings tell the parameter: the interval's half width is below VAGUE of the
-            value, or below NEGLIGIBLE or PLACED of the search range.
+        identifiable: these recordings determine the parameter: the interval's half width is below
+            MAX_RELATIVE_HALF_WIDTH of the value, or below NEGLIGIBLE or PLACED of the search range.
         trades_with: parameters whose estimates go up or down with this one's: |correlation| above TRADING.
         finding: why it is not identifiable, and which recording would help; that the value itself is outside
             the interval; what a delay below zero means. None where there is nothing to report.
@@ -125,7 +125,9 @@ class Uncertainty:
     def standard_errors(self) -> dict[str, float]:
         """Return the finite standard errors, SI, by parameter: of servo and bench."""
         return {
-            each.name: each.standard_error for each in self.estimates if math.isfinite(each.standard_error)
+            estimate.name: estimate.standard_error
+            for estimate in self.estimates
+            if math.isfinite(estimate.standard_error)
         }
 
     def summary(self) -> dict[str, Any]:
@@ -133,32 +135,36 @@ class Uncertainty:
         return {
             "method": self.method,
             "estimates": {
-                each.name: {
-                    "standard_error": each.standard_error if math.isfinite(each.standard_error) else None,
-                    "interval": [each.low, each.high],
-                    "identifiable": each.identifiable,
-                    "trades_with": list(each.trades_with),
-                    "remark": each.remark,
-                    "finding": None if each.finding is None else each.finding.summary(),
+                estimate.name: {
+                    "standard_error": estimate.standard_error
+                    if math.isfinite(estimate.standard_error)
+                    else None,
+                    "interval": [estimate.low, estimate.high],
+                    "identifiable": estimate.identifiable,
+                    "trades_with": list(estimate.trades_with),
+                    "remark": estimate.remark,
+                    "finding": None if estimate.finding is None else estimate.finding.summary(),
                 }
-                for each in self.estimates
+                for estimate in self.estimates
             },
             "correlation": {
-                "parameters": [each.name for each in self.estimates],
+                "parameters": [estimate.name for estimate in self.estimates],
                 "matrix": self.correlation.tolist(),
             },
-            "bench": [each.summary([estimate.name for estimate in self.estimates]) for each in self.headers],
+            "bench": [
+                header.summary([estimate.name for estimate in self.estimates]) for header in self.headers
+            ],
         }
 
     @property
-    def untold(self) -> tuple[str, ...]:
-        """What no log tells of the bench: errors of it that parameters make up for."""
-        return tuple(each.name for each in self.headers if each.untold)
+    def unobservable_errors(self) -> tuple[str, ...]:
+        """Names of bench errors that these recordings cannot show: parameters compensate for them."""
+        return tuple(header.name for header in self.headers if header.unobservable)
 
     @property
     def unidentifiable(self) -> tuple[ParameterEstimate, ...]:
         """The parameters that are not identifiable from these recordings."""
-        return tuple(each for each in self.estimates if not each.identifiable)
+        return tuple(estimate for estimate in self.estimates if not estimate.identifiable)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,19 +173,19 @@ class UncertaintyTerms:
 
     Attributes:
         optimum: sensitivity at the optimum nearest to the fit.
-        found: what the logs say where simulations with finer steps would have theirs.
+        evidence: of the logs at the optimum of simulations with finer steps.
         scatter: (n, n) covariance of that from session to session, and of what a descent could not resolve,
             in squared shares of the search range.
         discretisation_bias: (n,) offset of the fit from `optimum`, in shares of the search range: from the
             steps of the simulation, and from a search that ended early.
         headers: what errors of the bench would do.
-        misfit: (any, n) moves of the fit, in shares of the search range, by which what it lacks may have led
-            it astray; none of a model that lacks nothing.
+        misfit: (any, n) moves of the fit, in shares of the search range, by which what it lacks may have
+            biased it; none of a model that lacks nothing.
         valley: for intervals that follow its bends; None: they are straight.
     """
 
     optimum: Sensitivity
-    found: Evidence
+    evidence: Evidence
     scatter: Array
     discretisation_bias: Array
     headers: tuple[HeaderError, ...] = ()
@@ -189,7 +195,7 @@ class UncertaintyTerms:
     @property
     def bench(self) -> Array:
         """(n, n) covariance from errors of the bench."""
-        return sum((np.outer(each.shift, each.shift) for each in self.headers), 0.0 * self.scatter)
+        return sum((np.outer(header.shift, header.shift) for header in self.headers), 0.0 * self.scatter)
 
     @property
     def lacking(self) -> Array:
@@ -282,16 +288,17 @@ def uncertainty_terms(
     # Of second order in the step: what is left beyond the finer one is a share of the difference.
     coarseness = (residuals_at(finer, optimum.vector) - optimum.residuals) / (_FINER**2 - 1)
     right = set_right(fine, coarseness)
-    found = evidence(right)
+    log_evidence = evidence(right)
     # A way that the linear model sees and no step could go: the error is rough there, or bent.
     unreachable = set_right(fine, np.zeros_like(coarseness)).normalised - fine.normalised
     return UncertaintyTerms(
         optimum=optimum,
-        found=found,
-        scatter=covariance(found, resolution=servo.firmware.resolution) + np.outer(unreachable, unreachable),
+        evidence=log_evidence,
+        scatter=covariance(log_evidence, resolution=servo.firmware.resolution)
+        + np.outer(unreachable, unreachable),
         discretisation_bias=normalised(space, vector) - (right.normalised - unreachable),
         headers=tuple(header_errors(servo, recordings, optimum, right, tolerances)),
-        valley=valley_around(servo, recordings, right, found) if bent else None,
+        valley=valley_around(servo, recordings, right, log_evidence) if bent else None,
     )
 
 
@@ -307,7 +314,7 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
     total = terms.total
     errors = np.sqrt(np.diag(total))
     correlation = total / np.outer(errors, errors)
-    logs = len(terms.found.scores)
+    logs = len(terms.evidence.scores)
     reach = float(stdtrit(max(logs - 1, 1), 0.5 + LEVEL / 2.0))
     # How well the bench is known, and what the model lacks, is no matter of how many logs there are.
     by_bench, by_model = np.diag(terms.bench), np.diag(terms.lacking)
@@ -323,15 +330,15 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
         for i in range(space.dimension)
     ]
     estimates = [
-        each
-        if each.low <= each.value <= each.high
-        else replace(each, finding=ParameterRemark(kind="outside_interval"))
-        for each in estimates
+        estimate
+        if estimate.low <= estimate.value <= estimate.high
+        else replace(estimate, finding=ParameterRemark(kind="outside_interval"))
+        for estimate in estimates
     ]
-    for i, each in enumerate(estimates):
+    for i, estimate in enumerate(estimates):
         if by_model[i] > _MOSTLY * total[i, i]:
-            estimates[i] = replace(each, finding=ParameterRemark(kind="missing_physics"))
-    unidentifiable = [i for i, each in enumerate(estimates) if not each.identifiable]
+            estimates[i] = replace(estimate, finding=ParameterRemark(kind="missing_physics"))
+    unidentifiable = [i for i, estimate in enumerate(estimates) if not estimate.identifiable]
     cures: Sequence[RunAdvice | None] = (
         advise(terms, unidentifiable)
         if advise is not None and unidentifiable
@@ -342,10 +349,10 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
         if finding is None or finding.kind != "missing_physics":  # a further recording does not help then
             remark = _remark(i, estimates[i], terms, correlation[i], cure)
             estimates[i] = replace(estimates[i], finding=remark)
-    for i, each in enumerate(estimates):
-        if each.name == "command_delay" and each.low < 0.0:
-            remark = each.finding or ParameterRemark(kind="late_stamps")
-            estimates[i] = replace(each, finding=replace(remark, is_late_stamped=True))
+    for i, estimate in enumerate(estimates):
+        if estimate.name == "command_delay" and estimate.low < 0.0:
+            remark = estimate.finding or ParameterRemark(kind="late_stamps")
+            estimates[i] = replace(estimate, finding=replace(remark, is_late_stamped=True))
     return Uncertainty(
         estimates=tuple(estimates),
         correlation=np.clip(correlation, -1.0, 1.0),
@@ -406,7 +413,7 @@ def _estimate(
 
 
 def _is_wide(value: float, half_width: float) -> bool:
-    return half_width > VAGUE * abs(value)
+    return half_width > MAX_RELATIVE_HALF_WIDTH * abs(value)
 
 
 def _is_identifiable(axis: Axis, value: float, half_width: float) -> bool:
@@ -426,7 +433,7 @@ def _remark(
     """Return why a parameter is unidentifiable and what would help."""
     names = [axis.name for axis in terms.optimum.space.axes]
     related = [j for j in np.argsort(-np.abs(correlation)) if j != i and abs(correlation[j]) > _RELATED][:2]
-    alone = math.sqrt(terms.found.scatter / terms.found.total[i, i])
+    alone = math.sqrt(terms.evidence.scatter / terms.evidence.total[i, i])
     if estimate.trades_with:
         return ParameterRemark(kind="trades", parameters=estimate.trades_with, advice=advice)
     if related:

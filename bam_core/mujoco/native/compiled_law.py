@@ -64,7 +64,7 @@ class CompiledLaw:
         constants = np.zeros(len(servos), doubles("constants"))
         values = [law_values(servo) for servo in servos]
         for name in constants.dtype.names or ():
-            constants[name] = [each[name] for each in values]
+            constants[name] = [value[name] for value in values]
         self.state: NDArray[np.void] = np.zeros(len(servos), doubles("command", "state"))
         numbers = np.array(joints, dtype=np.int32)
         robot = _Robot(

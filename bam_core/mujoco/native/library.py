@@ -117,6 +117,8 @@ def _sources() -> list[Path]:
 def _places() -> Iterator[Path]:
     """Where builds put the library: beside this file (wheel), in an ament prefix or a checkout's install."""
     yield _HERE / LIBRARY
-    prefixes = [Path(each) for each in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if each]
+    prefixes = [
+        Path(prefix) for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix
+    ]
     for prefix in [*prefixes, _ROOT / "install" / "bam_bench", *Path(__file__).parents]:
         yield prefix / "lib" / "bam_bench_mujoco_plugin" / LIBRARY

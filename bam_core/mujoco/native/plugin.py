@@ -78,7 +78,7 @@ def equip_native(spec: mujoco.MjSpec, servos: Mapping[str, NativeServo]) -> None
             controls and MuJoCo refuses the description as it is.
     """
     load_plugin()
-    prepare_joints(spec, {joint: each.servo for joint, each in servos.items()})
+    prepare_joints(spec, {joint: servo.servo for joint, servo in servos.items()})
     spec.activate_plugin(PLUGIN_NAME)
     ranges = {joint: goal_range(spec, joint) for joint in servos}
     with keyframe_controls(spec) as controls:
@@ -93,10 +93,10 @@ def equip_native(spec: mujoco.MjSpec, servos: Mapping[str, NativeServo]) -> None
                 controls.append(_goal(actuator, number))
         remove_plugins(spec, servos)
         remove_actuators(spec, lambda number: _is_second(spec.actuators[number], number, taken))
-        places = {each.target: each for each in spec.actuators if is_driver(each, servos)}
-        for joint, each in servos.items():
+        places = {actuator.target: actuator for actuator in spec.actuators if is_driver(actuator, servos)}
+        for joint, servo in servos.items():
             instance = spec.add_plugin(name=f"{joint}_servo", plugin_name=PLUGIN_NAME, active=True)
-            instance.config = each.config()
+            instance.config = servo.config()
             if joint in places:
                 reset_actuator(spec, places[joint], joint)
             else:
@@ -105,7 +105,7 @@ def equip_native(spec: mujoco.MjSpec, servos: Mapping[str, NativeServo]) -> None
             _drive(places[joint], joint)
             if (limits := ranges[joint]) is not None:
                 places[joint].ctrllimited, places[joint].ctrlrange = mujoco.mjtLimited.mjLIMITED_TRUE, limits
-            if each.has_torque_enable:
+            if servo.has_torque_enable:
                 _drive(spec.add_actuator(name=f"{joint}_torque_enable"), joint)
                 controls.append(Control(value=1.0))
 

@@ -63,10 +63,10 @@ def start_link(s: Array, c: Array, lanes: int, dt: float) -> None:
 
 
 @compiled_lanes
-def hang_on_link(s: Array, c: Array, lanes: int, dt: float, half_step: float) -> None:
-    """Let the arm swing behind a link with play and spring, which loads the servo.
+def apply_link_torque(s: Array, c: Array, lanes: int, dt: float, half_step: float) -> None:
+    """Torque of an arm that swings behind a link with play and spring.
 
-    Lanes whose link is rigid are as in `hang`: what a candidate does is no matter of its neighbours.
+    Lanes whose link is rigid are as in `bench.apply_gravity`: candidates do not affect each other.
     """
     for i in range(np.uint64(lanes)):
         linked = s[state.LINKED + i] != 0.0

@@ -17,7 +17,7 @@ from bam_core.simulation.rows import LogRows
 
 @compiled_lanes
 def set_up(s: Array, c: Array, lanes: int, logs: LogRows, start: Any) -> None:
-    """Put servos where their logs start, and hang the bench's arm and load on them."""
+    """Put servos where their logs start, and mount the bench's arm and load on them."""
     for i in range(np.uint64(lanes)):
         s[state.POSITION + i] = logs.position[start + i]
         s[state.VELOCITY + i] = logs.velocity[start + i]
@@ -29,7 +29,7 @@ def set_up(s: Array, c: Array, lanes: int, logs: LogRows, start: Any) -> None:
 
 
 @compiled_lanes
-def hang(s: Array, c: Array, lanes: int, half_step: float) -> None:
+def apply_gravity(s: Array, c: Array, lanes: int, half_step: float) -> None:
     """Gravity torque (eq. 1) of `half_step` s later, and the inertia of the arm."""
     for i in range(np.uint64(lanes)):
         angle = s[state.POSITION + i] + half_step * s[state.VELOCITY + i] - c[candidate.ZERO_OFFSET + i]

@@ -133,11 +133,11 @@ def simulate_block(
             else:
                 motor.drive(s, c, lanes, half_step)
             if has_link:
-                arm_link.hang_on_link(s, c, lanes, substep, half_step)
+                arm_link.apply_link_torque(s, c, lanes, substep, half_step)
             else:
-                bench.hang(s, c, lanes, half_step)
+                bench.apply_gravity(s, c, lanes, half_step)
             if on.load_inertia:
-                friction.press_teeth(s, c, lanes)
+                friction.apply_inertial_load(s, c, lanes)
             if switches:
                 integration.hold_until_switched(s, lanes)
             if on.load:
@@ -145,7 +145,7 @@ def simulate_block(
             if on.stribeck:
                 friction.add_stribeck(s, c, lanes, opposing)
             if on.load_inertia:
-                friction.unpress_teeth(s, lanes)
+                friction.remove_inertial_load(s, lanes)
             if is_midpoint:
                 integration.advance_in_pieces(s, c, lanes, substep, half_step)
             else:

@@ -28,8 +28,8 @@ def set_up(s: Array, c: Array, lanes: int, logs: LogRows, start: Any) -> None:
 
 
 @compiled_lanes
-def press_teeth(s: Array, c: Array, lanes: int) -> None:
-    """Let friction take for τ_e what loads the gear: the torque that accelerates the load counts as well.
+def apply_inertial_load(s: Array, c: Array, lanes: int) -> None:
+    """Add the torque that accelerates the load to τ_e, for it loads the gear and its friction.
 
     It is that of the step before. An arm on a link loads the gear with its inertia anyway.
     """
@@ -44,8 +44,8 @@ def press_teeth(s: Array, c: Array, lanes: int) -> None:
 
 
 @compiled_lanes
-def unpress_teeth(s: Array, lanes: int) -> None:
-    """Put τ_e back, which moves the arm."""
+def remove_inertial_load(s: Array, lanes: int) -> None:
+    """Restore τ_e, which moves the arm."""
     for i in range(np.uint64(lanes)):
         s[state.EXTERNAL + i] = s[state.ACTING + i]
 

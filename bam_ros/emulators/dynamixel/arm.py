@@ -63,7 +63,7 @@ class Arm:
         self.states = np.zeros((count, k.STATE_SIZE))
         self.commands = np.zeros((count, k.COMMAND_SIZE))
         self.windows = np.zeros((count, k.VELOCITY_WINDOW), dtype=np.int64)
-        self.parameters = np.stack([each.parameters() for each in self.hidden.values()])
+        self.parameters = np.stack([servo.parameters() for servo in self.hidden.values()])
         self.states[:, physics.SUPPLY] = self.parameters[:, physics.SUPPLY_VOLTAGE]
         self.states[:, physics.TEMPERATURE] = self.parameters[:, physics.AMBIENT]
         self._inertia = np.empty((count, count))
@@ -165,7 +165,7 @@ def draw_arm(spec: mujoco.MjSpec, servos: Mapping[str, str], seed: int, now: flo
         strength = math.exp(UNIT_SPREAD * random.normal())
         unit = replace(motor, resistance=motor.resistance / strength)
         hidden[joint] = replace(types[name], motor=unit, supply_voltage=supply)
-    bodies = [each.name for each in spec.bodies if each.name and each.name != "world"]
+    bodies = [body.name for body in spec.bodies if body.name and body.name != "world"]
     masses = {name: math.expm1(MASS_SPREAD * random.normal()) for name in bodies}
     return Arm(spec, hidden, masses, now)
 

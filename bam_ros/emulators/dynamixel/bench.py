@@ -14,7 +14,7 @@ from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.hidden_servo import HiddenServo
 
 CATCH_UP = 2.0
-"""Longest time that the owner lets the bench make up for after a stall, s; it stood still for the rest."""
+"""Longest time that the owner lets the bench catch up on after a stall, s; it stood still for the rest."""
 
 
 class Bench:

@@ -88,11 +88,11 @@ def build_arm_bus(setup: BusSetup, spec: mujoco.MjSpec, servos: Mapping[str, str
             advice="correct them",
         )
     arm = draw_arm(spec, servos, setup.seed, now)
-    found = [
+    servos_on_arm = [
         _servo(setup, index, name, ArmJoint(arm, joint), now)
         for index, (joint, name) in enumerate(servos.items())
     ]
-    return _bus(setup, found)
+    return _bus(setup, servos_on_arm)
 
 
 def _servo(setup: BusSetup, index: int, name: str, bench: Bench, now: float) -> VirtualServo:

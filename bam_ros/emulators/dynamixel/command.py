@@ -79,7 +79,7 @@ def _build(arguments: argparse.Namespace) -> tuple[BusSetup, Sequence[str], Virt
     from bam_core.robot.joints import servos_by_joint
 
     spec = load_robot(arguments.robot)
-    servos = servos_by_joint(spec, [word for each in arguments.servos for word in comma_list(each)])
+    servos = servos_by_joint(spec, [word for servo in arguments.servos for word in comma_list(servo)])
     setup = replace(setup, ids=arguments.id or list(range(1, 1 + len(servos))))
     return setup, list(servos), build_arm_bus(setup, spec, servos, now)
 

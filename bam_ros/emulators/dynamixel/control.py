@@ -70,7 +70,7 @@ class Control:
             case ["single"]:
                 self._bus.double = None
             case ["look"]:
-                return self._look()
+                return self._states()
             case _:
                 raise UnknownName("command", " ".join(words), COMMANDS)
         return {}
@@ -100,7 +100,7 @@ class Control:
                 raise OutOfRange("id", word, f"one of {', '.join(ids)}")
         return [ids[word] for word in which or ids]
 
-    def _look(self) -> dict[str, object]:
+    def _states(self) -> dict[str, object]:
         """Return what each servo does at this moment; `driven`: whether its controller moves the motor."""
         with self._server.lock:
             if not self._plugged:  # nobody else lets time pass on it

@@ -20,7 +20,7 @@ from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
 from bam_ros.emulators.dynamixel.bus_link import default_link
 from bam_ros.emulators.dynamixel.line_faults import parse_faults
 from bam_ros.emulators.dynamixel.pty_server import PtyServer
-from bam_ros.emulators.serving import CLIENT_PATIENCE
+from bam_ros.emulators.serving import CLIENT_TIMEOUT
 from bam_ros.node.node_about import Interface, NodeAbout
 from bam_ros.node.parameters import NodeParameter, declare
 from bam_ros.node.process import run_node
@@ -131,7 +131,7 @@ class VirtualDynamixelNode(Node):
 
     def close(self) -> None:
         """Close the terminal, once no driver needs it any more to turn torque off; idempotent."""
-        self._server.stop(CLIENT_PATIENCE)
+        self._server.stop(CLIENT_TIMEOUT)
 
     def _set_load(self, request: SetLoad.Request, response: SetLoad.Response) -> SetLoad.Response:
         try:

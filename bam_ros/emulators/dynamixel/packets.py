@@ -108,12 +108,12 @@ class StreamParser(ABC):
         unfinished: int | None = None
         start = done = 0
         while (start := buffer.find(self.header, start)) >= 0:
-            found = self.cut(buffer, start)
-            if found is None:
+            cut = self.cut(buffer, start)
+            if cut is None:
                 unfinished = start if unfinished is None else unfinished
                 start += 1
                 continue
-            packet, end = found
+            packet, end = cut
             if packet is not None and packet.intact:
                 unfinished = None
                 packets.append(packet)

@@ -96,17 +96,17 @@ class PtyServer:
         self._thread = threading.Thread(target=self._serve, name="virtual-bus", daemon=True)
         self._thread.start()
 
-    def stop(self, patience: float = 0.0) -> None:
+    def stop(self, timeout: float = 0.0) -> None:
         """Stop answering and take the terminal and the link away; idempotent.
 
         Args:
-            patience: how long clients that have the terminal open are answered before that, s.
+            timeout: how long clients that have the terminal open are answered before that, s.
         """
         thread, self._thread = self._thread, None
         if thread is None:
             return
-        if patience:
-            self._wait_for_clients(patience)
+        if timeout:
+            self._wait_for_clients(timeout)
         os.write(self._wake_write, b"x")
         thread.join()
         if self._link is not None:
@@ -122,13 +122,13 @@ class PtyServer:
     ) -> None:
         self.stop()
 
-    def _wait_for_clients(self, patience: float) -> None:
-        """Wait until no client has the terminal open, for at most `patience` s."""
+    def _wait_for_clients(self, timeout: float) -> None:
+        """Wait until no client has the terminal open, for at most `timeout` s."""
         os.close(self._slave)  # ours: the kernel tells the end of the last one
         self._slave = -1
         hung_up = select.poll()
         hung_up.register(self._master, 0)
-        hung_up.poll(patience * 1e3)
+        hung_up.poll(timeout * 1e3)
 
     def _close(self) -> None:
         for descriptor in (self._master, self._slave, self._wake_read, self._wake_write):

@@ -14,7 +14,7 @@ from bam_ros.emulators.erob import bench_kernel as k
 from bam_ros.emulators.hidden_servo import HiddenServo
 
 CATCH_UP = 2_000_000_000
-"""Longest time that the bench makes up for after a stall, ns; it stood still for the rest."""
+"""Longest time that the bench catches up on after a stall, ns; it stood still for the rest."""
 
 
 class Bench:

@@ -94,9 +94,9 @@ def look(server: SegmentServer) -> dict[str, object]:
     """Return what the slaves do at this moment, and how fast the server is."""
     with server.lock:
         now = time.monotonic_ns()
-        slaves = [_look_at(slave, now) for slave in server.segment.slaves]
+        slaves = [_state_of(slave, now) for slave in server.segment.slaves]
         times = server.process_times()
-        found: dict[str, object] = {
+        result: dict[str, object] = {
             "received": server.received,
             "answered": server.answered,
             "lost": server.lost,
@@ -106,11 +106,11 @@ def look(server: SegmentServer) -> dict[str, object]:
         times.sort()
         shares = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
         last = len(times) - 1
-        found["process_us"] = {name: times[round(share * last)] / 1e3 for name, share in shares.items()}
-    return found
+        result["process_us"] = {name: times[round(share * last)] / 1e3 for name, share in shares.items()}
+    return result
 
 
-def _look_at(slave: VirtualSlave, now: int) -> dict[str, object]:
+def _state_of(slave: VirtualSlave, now: int) -> dict[str, object]:
     drive, state = slave.drive, slave.bench.state
     slave.bench.advance_to(now if not slave.controller.clock.active else slave.bench.time)
     return {

@@ -239,7 +239,7 @@ class SlaveController:
 
     def pieces(self, address: int, length: int) -> list[Piece]:
         """Return what the FMMUs make of a logical range: whole bytes, in the order of the FMMUs."""
-        found = []
+        result = []
         for i in range(FMMU_COUNT):
             start, size, first_bit, last_bit, memory, memory_bit, kind, active = _FMMU.unpack_from(
                 self.memory, Register.FMMU + FMMU_SIZE * i
@@ -252,8 +252,8 @@ class SlaveController:
             at = memory + low - start
             for write, bit in ((False, _READS), (True, _WRITES)):
                 if kind & bit and at + high - low <= len(self.memory):
-                    found.append(self._piece(low - address, at, high - low, write))
-        return found
+                    result.append(self._piece(low - address, at, high - low, write))
+        return result
 
     def _piece(self, offset: int, at: int, length: int, write: bool) -> Piece:
         for manager in self.sync_managers:

@@ -45,7 +45,7 @@ DRIVE_FAULTS = (*MOMENTARY_FAULTS, *LASTING_FAULTS)
 LOWEST_VOLTAGE, HIGHEST_VOLTAGE, HIGHEST_TEMPERATURE = 36.0, 60.0, 85.0  # V, V, °C
 _AT_REST = 0.02  # rad/s
 _REGISTER = {0x2: 0x02, 0x3: 0x04, 0x4: 0x08, 0x8: 0x10}  # error register by class of fault
-_LOOK_PERIOD = 10_000_000  # how often voltage and temperature are looked at, ns
+_PROTECTION_PERIOD = 10_000_000  # how often voltage and temperature are looked at, ns
 
 
 class Drive:
@@ -70,7 +70,7 @@ class Drive:
         self._word = 0
         self._steady = False
         self._following_since = 0
-        self._look_at = 0
+        self._next_check = 0
         self._limited = False
         self._offset = 0
         torque = self.rated_current * self.model.motor.torque_constant
@@ -242,9 +242,9 @@ class Drive:
             self._watch_following(trajectory, count, now)
         elif drives(self.state) and abs(velocity) < _AT_REST and rate == 0.0:
             self._stopped()
-        if now >= self._look_at:
-            self._look_at = now + _LOOK_PERIOD
-            self._look(supply, temperature + bench.temperature_offset)
+        if now >= self._next_check:
+            self._next_check = now + _PROTECTION_PERIOD
+            self._check_protection(supply, temperature + bench.temperature_offset)
         self.objects.statusword.value = self._status()
 
     def _watch_following(self, trajectory: float, count: int, now: int) -> None:
@@ -260,7 +260,7 @@ class Drive:
         elif now - self._following_since > self.objects.window_time.value * 1_000_000:
             self.fault(FOLLOWING_FAULT)
 
-    def _look(self, supply: float, temperature: float) -> None:
+    def _check_protection(self, supply: float, temperature: float) -> None:
         """Check what the drive protects itself from."""
         if supply < LOWEST_VOLTAGE:
             self.fault(LASTING_FAULTS["undervoltage"])

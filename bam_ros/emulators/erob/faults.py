@@ -151,7 +151,7 @@ def apply_faults(faults: Faults, before: Faults, segment: Segment, now: int) -> 
 
 
 class FrameDice:
-    """Decides what becomes of each frame.
+    """Decides whether each frame is lost, changed or delayed.
 
     Args:
         seed: of the dice.

@@ -102,12 +102,12 @@ def decode(frame: bytes | bytearray) -> tuple[Datagram, ...]:
     Raises:
         FrameError: it is not EtherCAT, or a datagram is cut off.
     """
-    found = []
+    result = []
     for at in offsets(frame, len(frame)):
         command, number, low, high, flags, interrupts = HEADER.unpack_from(frame, at)
         start = at + HEADER.size
         end = start + (flags & LENGTH_MASK)
-        found.append(
+        result.append(
             Datagram(
                 command=command,
                 number=number,
@@ -118,7 +118,7 @@ def decode(frame: bytes | bytearray) -> tuple[Datagram, ...]:
                 circulating=bool(flags & CIRCULATING),
             )
         )
-    return tuple(found)
+    return tuple(result)
 
 
 def offsets(frame: bytes | bytearray | memoryview, length: int) -> list[int]:
@@ -135,15 +135,15 @@ def offsets(frame: bytes | bytearray | memoryview, length: int) -> list[int]:
     end = FIRST_DATAGRAM + (header & LENGTH_MASK)
     if end > length:
         raise FrameError(f"{end} bytes announced, {length} received")
-    found = []
+    result = []
     at = FIRST_DATAGRAM
     while True:
         if at + HEADER.size + WORD.size > end:
             raise FrameError(f"a datagram is cut off at byte {at}")
         flags = frame[at + 6] | frame[at + 7] << 8
-        found.append(at)
+        result.append(at)
         at += HEADER.size + (flags & LENGTH_MASK) + WORD.size
         if at > end:
             raise FrameError(f"a datagram reaches over the end by {at - end} bytes")
         if not flags & MORE:
-            return found
+            return result

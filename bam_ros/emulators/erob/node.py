@@ -24,7 +24,7 @@ from bam_ros.emulators.erob.faults import SLAVE_FAULTS, parse_faults
 from bam_ros.emulators.erob.hidden_drive import SERVOS
 from bam_ros.emulators.erob.server import SegmentServer
 from bam_ros.emulators.erob.veth import VethPair
-from bam_ros.emulators.serving import CLIENT_PATIENCE
+from bam_ros.emulators.serving import CLIENT_TIMEOUT
 from bam_ros.node.node_about import Interface, NodeAbout
 from bam_ros.node.parameters import NodeParameter, declare
 from bam_ros.node.process import run_node
@@ -128,7 +128,7 @@ class VirtualErobNode(Node):
         if self._pair is not None:
             self._stack.enter_context(self._pair)
         self._server.start()
-        self._stack.callback(self._server.stop, CLIENT_PATIENCE)
+        self._stack.callback(self._server.stop, CLIENT_TIMEOUT)
         gc.collect()
         gc.freeze()  # what is there now stays, so that collections have little to look at
         master = f", master at {self._pair.master}" if self._pair is not None else ""

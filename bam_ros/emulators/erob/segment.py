@@ -90,7 +90,7 @@ class Segment:
         Returns whether it comes back: not without a slave, and not where it is no EtherCAT frame.
         """
         try:
-            found = offsets(frame, length)
+            places = offsets(frame, length)
         except FrameError:
             return False
         if not self.connected:
@@ -99,7 +99,7 @@ class Segment:
             if slave.due <= now:
                 slave.update(now)
         frame[6] |= _LOCALLY_ADMINISTERED
-        for at in found:
+        for at in places:
             command, _, low, high, flags, _ = HEADER.unpack_from(frame, at)
             size = flags & LENGTH_MASK
             data = at + HEADER.size

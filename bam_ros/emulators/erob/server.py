@@ -79,17 +79,17 @@ class SegmentServer:
         self._thread = threading.Thread(target=self._serve, name="virtual-segment", daemon=True)
         self._thread.start()
 
-    def stop(self, patience: float = 0.0) -> None:
+    def stop(self, timeout: float = 0.0) -> None:
         """Stop answering and close the interface; idempotent.
 
         Args:
-            patience: how long a master that sends frames is answered before that, s.
+            timeout: how long a master that sends frames is answered before that, s.
         """
         thread, self._thread = self._thread, None
         if thread is None:
             return
-        if patience:
-            self._wait_for_silence(patience)
+        if timeout:
+            self._wait_for_silence(timeout)
         os.write(self._wake_write, b"x")
         thread.join()
         assert self._socket is not None
@@ -119,9 +119,9 @@ class SegmentServer:
         """Return how long the last frames took from their arrival to the answer, ns."""
         return list(self._times)[: min(self.received, _TIMES)]
 
-    def _wait_for_silence(self, patience: float) -> None:
-        """Wait until no frame has come for `_SILENCE`, for at most `patience` s."""
-        deadline = time.monotonic() + patience
+    def _wait_for_silence(self, timeout: float) -> None:
+        """Wait until no frame has come for `_SILENCE`, for at most `timeout` s."""
+        deadline = time.monotonic() + timeout
         received = -1
         while received != self.received and time.monotonic() < deadline:
             received = self.received

@@ -106,7 +106,7 @@ class AlStateMachine:
             self._step(AlState.OP)
 
     def give_up(self) -> None:
-        """Say what a pending transition has waited for in vain."""
+        """Return what a pending transition waited for without success."""
         if self.pending is not None:
             code, self.pending = self.pending.code, None
             self._refuse(code)

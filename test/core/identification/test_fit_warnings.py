@@ -17,7 +17,7 @@ from bam_core.identification.uncertainty.uncertainty import ParameterEstimate, U
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.text.finding import Finding
-from bam_core.text.fit_findings import AtBound, ErrorsApart, NotConverged, Outliers, Unidentifiable
+from bam_core.text.fit_findings import AtBound, ErrorsDiffer, NotConverged, Outliers, Unidentifiable
 from bam_core.text.uncertainty_findings import ParameterRemark
 from test.core.identification_cases import mx106, record
 
@@ -125,9 +125,9 @@ def test_a_search_with_fewer_trials_than_by_default_is_told_however_close_its_en
 def test_logs_and_tests_that_stand_out_are_told() -> None:
     result = found(())
     (fit,) = result.fits.values()
-    assert of_kind(result, ErrorsApart) == of_kind(result, Outliers) == []
+    assert of_kind(result, ErrorsDiffer) == of_kind(result, Outliers) == []
     easy = replace(fit, test=dict.fromkeys(fit.test, 0.004))
-    (apart,) = of_kind(replace(result, fits={"m1": easy}), ErrorsApart)
+    (apart,) = of_kind(replace(result, fits={"m1": easy}), ErrorsDiffer)
     assert (apart.kind, apart.factor) == ("better_than_training", pytest.approx(2.5))
     outlying = {**dict.fromkeys("abcde", 0.01), "odd": 0.2}
     (finding,) = of_kind(replace(result, fits={"m1": replace(fit, per_log=outlying)}), Outliers)

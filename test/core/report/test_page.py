@@ -15,7 +15,7 @@ from bam_core.identification.choice.choice import SAME
 from bam_core.report import load_results, render
 from bam_core.report.names import words
 from bam_core.text.finding import Finding
-from bam_core.text.fit_findings import ErrorsApart, NotConverged, Outliers, ParameterList
+from bam_core.text.fit_findings import ErrorsDiffer, NotConverged, Outliers, ParameterList
 from bam_core.text.misfit_findings import SearchFailed
 from bam_core.text.verdict_words import VERDICTS, headline
 from test.core.report_cases import edit_summary, multiplied
@@ -315,11 +315,11 @@ def test_a_hundred_logs_stay_below_two_megabytes(complete_results: Path) -> None
     [
         ({"ended_early": True}, NotConverged(spent=True)),
         ({"ended_early": True, "spent": False}, NotConverged(spent=False)),
-        ({"test_mae": 0.004}, ErrorsApart(kind="better_than_training", compared="test", factor=2.5)),
+        ({"test_mae": 0.004}, ErrorsDiffer(kind="better_than_training", compared="test", factor=2.5)),
         ({"per_log": ODD}, Outliers(logs=("odd",), factor=20.0, share=0.0, is_explained=False)),
         ({"floor": {}, "misfit": FAILURE}, SearchFailed(baseline="at_goal", baseline_error=0.015)),
         ({"at_bound": ["viscous"]}, ParameterList(kind="at_bounds", parameters=("viscous",))),
-        ({"train_mae": 0.001}, ErrorsApart(kind="worse_than_training", compared="test", factor=10.0)),
+        ({"train_mae": 0.001}, ErrorsDiffer(kind="worse_than_training", compared="test", factor=10.0)),
     ],
 )
 def test_what_to_beware_of_stands_at_the_top(

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bam_core.identification.uncertainty.uncertainty import VAGUE
+from bam_core.identification.uncertainty.uncertainty import MAX_RELATIVE_HALF_WIDTH
 from bam_core.report import load_results
 from bam_core.report.parameters import correlation_cells, not_identifiable, parameter_table
 from bam_core.report.results import Estimate, ModelResult, Uncertainty
@@ -78,7 +78,10 @@ def test_a_wide_interval_about_a_value_that_is_known_to_be_small_says_so(model: 
 
 
 def test_an_interval_is_wide_from_where_identification_calls_it_so(model: ModelResult) -> None:
-    for half, known_small in ((0.99 * VAGUE, False), (1.01 * VAGUE, True)):
+    for half, known_small in (
+        (0.99 * MAX_RELATIVE_HALF_WIDTH, False),
+        (1.01 * MAX_RELATIVE_HALF_WIDTH, True),
+    ):
         # From zero on, for what surely is not zero is not small.
         rows = parameter_table(with_estimates(model, {"viscous": (-1.0, 2.0 * half - 1.0)})).rows
         assert [row.known_small for row in rows if row.name == "viscous"] == [known_small]

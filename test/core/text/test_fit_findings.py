@@ -9,14 +9,14 @@ import pytest
 
 from bam_core.text.fit_findings import (
     AtBound,
-    ErrorsApart,
+    ErrorsDiffer,
     NotConverged,
     ParameterList,
     ShortErrors,
     Unidentifiable,
     UnobservedBenchErrors,
     WidenRange,
-    errors_apart,
+    error_difference,
     outliers,
 )
 from test.core.finding_cases import TEST_ERROR
@@ -62,13 +62,13 @@ def test_sound_logs_are_no_outliers() -> None:
 def test_a_test_far_from_training_is_reported_to_either_side(
     test: float, selection: float, words: str
 ) -> None:
-    finding = errors_apart(0.010, TRAINING, test, selection)
+    finding = error_difference(0.010, TRAINING, test, selection)
     assert (finding is not None) == bool(words)
-    if isinstance(finding, ErrorsApart):
+    if isinstance(finding, ErrorsDiffer):
         assert finding.sentence.startswith(words)
         shares = "Largest shares of the training error: odd (78 %) and b (8 %)."
         assert (shares in finding.sentences) == ("better" in words)
-        again = errors_apart(0.010, {}, test, selection)
+        again = error_difference(0.010, {}, test, selection)
         assert again is not None
         assert shares not in again.sentences
 

@@ -125,7 +125,7 @@ def test_what_cannot_be_is_named_and_gives_no_torque(
 def test_contacts_count_by_their_times_not_by_when_they_are_said() -> None:
     """All of them before the first sample, or each 15 samples late: the same friction."""
     log, early = walk().log, FrictionObserver(robot(), 1e-3, WINDOW, after=0.1, before=0.05)
-    late = FrictionObserver(robot(), 1e-3, WINDOW, after=0.1, before=0.05, patience=0.02)
+    late = FrictionObserver(robot(), 1e-3, WINDOW, after=0.1, before=0.05, contact_delay=0.02)
     changes = [0, *(index for index in range(1, 1500) if flags_at(index) != flags_at(index - 1))]
     for index in changes:
         early.stand(log.time[index], flags_at(index))
@@ -154,7 +154,7 @@ def flags_at(index: int) -> dict[str, bool]:
 
 
 def test_a_lost_sample_costs_a_window_and_no_more() -> None:
-    observer = FrictionObserver(robot(), 1e-3, WINDOW, after=0.1, before=0.05, patience=0.02)
+    observer = FrictionObserver(robot(), 1e-3, WINDOW, after=0.1, before=0.05, contact_delay=0.02)
     log, found = walk().log, []
     for index in range(620, 1200):
         if index == 900:

@@ -12,7 +12,7 @@ import pytest
 from bam_core.arrays import Array
 from bam_core.servo.friction import FRICTION_MODELS
 from papers.bam.profile import common_factor, deviations, gap, profile_claim
-from papers.bam.relations import CLEAR, Relation, Verdict, best_of_all, judged, statement, steps
+from papers.bam.relations import CLEAR, Relation, Verdict, best_of_all, statement, steps, verdict_of
 from papers.claim import Claim
 
 AUTHORS = {model: 0.012 - 0.0006 * n for n, model in enumerate(FRICTION_MODELS)}
@@ -54,11 +54,11 @@ def test_a_relation_holds_is_refuted_or_is_open(error: float, better: Verdict, n
 def test_no_interval_makes_a_model_better_and_no_improvement() -> None:
     ends = np.linspace(0.5, 2.0, 151)
     for low, high in itertools.combinations_with_replacement(ends, 2):
-        better, denied = judged(low, high, denied=False), judged(low, high, denied=True)
+        better, denied = verdict_of(low, high, denied=False), verdict_of(low, high, denied=True)
         assert (better == "holds") == (denied == "opposite")
         assert (better in ("opposite", "alike")) == (denied == "holds")
         assert (better == "open") == (denied == "open")
-        other_way = judged(1.0 / high, 1.0 / low, denied=False)
+        other_way = verdict_of(1.0 / high, 1.0 / low, denied=False)
         assert (better == "opposite") == (other_way == "holds")
 
 

@@ -87,7 +87,7 @@ def rolls(offset: float, spread: float) -> Rolls:
         target = TARGETS[joint].values
         errors = offset + spread * np.linspace(-1.3, 1.3, REPEATS)  # about their standard deviation
         found[joint] = target + 0.01 * errors[:, None] * np.abs(target)
-    return Rolls(found=found, clean={joint: TARGETS[joint].values for joint in ROLLS}, speed=0.25)
+    return Rolls(noisy=found, clean={joint: TARGETS[joint].values for joint in ROLLS}, speed=0.25)
 
 
 def test_a_parameter_is_lost_where_measurements_differ_by_half_of_it() -> None:

@@ -266,7 +266,7 @@ def test_an_interruption_is_reported_each_time() -> None:
 
 
 def test_an_event_that_cannot_happen_is_named_with_its_mode() -> None:
-    with pytest.raises(ImpossibleEvent, match=r"BusFound\(found='x'\) in the mode 'ready'"):
+    with pytest.raises(ImpossibleEvent, match=r"BusFound\(summary='x'\) in the mode 'ready'"):
         transition(Safety(), BusFound("x"))
 
 

@@ -101,11 +101,11 @@ def test_a_joint_that_stays_behind_for_a_second_is_named_and_one_that_catches_up
     for _ in range(2):
         for _ in range(1000):
             looked_at.note(0.6)
-        assert looked_at.behind == looked_at.patience
+        assert looked_at.behind == looked_at.max_behind
         looked_at.note(0.4)
     for _ in range(1001):
         looked_at.note(0.6)
-    assert looked_at.behind > looked_at.patience
+    assert looked_at.behind > looked_at.max_behind
     assert looked_at.complaint(0.6).startswith(
         "elbow: 0.6 rad from its goal for 1 s (expected at most 0.5, par"
     )
@@ -141,7 +141,7 @@ def test_each_drive_has_limits_of_its_own() -> None:
 def test_the_drive_that_does_not_follow_is_named_and_both_let_go() -> None:
     master = Master(GoalLimits(following_error=0.5), GoalLimits(following_error=0.05))
     for axis in master.cycle._axes:
-        axis._guard.patience = 20  # cycles instead of those of a second
+        axis._guard.max_behind = 20  # cycles instead of those of a second
     master.go(on(0.1), on(0.1), cycles=40)
     assert master.trip.startswith("b: 0.1 rad from its goal for 1 s (expected at most 0.05, parameter follow")
     assert master.drives.torques[-1] == [0, 0]

@@ -181,7 +181,7 @@ def test_a_log_is_worth_as_many_samples_as_its_scatter_says() -> None:
     per_sample = problem.jacobian.T @ problem.jacobian / 50.0 / np.median(sizes) ** 2
     scatter = np.linalg.inv(per_sample) / 7.0  # as of seven samples per log
     terms = UncertaintyTerms(
-        optimum=problem, found=evidence(problem), scatter=scatter, discretisation_bias=np.array([0.1, 0.0])
+        optimum=problem, evidence=evidence(problem), scatter=scatter, discretisation_bias=np.array([0.1, 0.0])
     )
     known = Knowledge.from_terms(terms)
     assert known.rms == pytest.approx(np.median(sizes))

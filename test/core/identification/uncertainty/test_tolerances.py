@@ -73,7 +73,7 @@ def test_what_no_log_tells_is_said(off_by_three_percent):
     servo, logs = off_by_three_percent
     space, truth = space_for(servo, logs), parameter_vector(servo)
     _, told = missed(servo, logs, space, truth, THREE_PERCENT)
-    assert told.untold == ("mass",)
+    assert told.unobservable_errors == ("mass",)
     summary = told.summary()
     assert [entry["untold"] for entry in summary["bench"]] == [
         name == "mass" for name in map(entry_name, summary["bench"])

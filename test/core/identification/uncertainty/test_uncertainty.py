@@ -150,7 +150,7 @@ def test_what_the_data_do_not_tell_has_no_standard_error() -> None:
     blind = replace(problem, jacobian=problem.jacobian * np.array([1.0, 1.0, 0.0]))
     found = evidence(blind)
     terms = UncertaintyTerms(
-        optimum=blind, found=found, scatter=covariance(found), discretisation_bias=np.zeros(3)
+        optimum=blind, evidence=found, scatter=covariance(found), discretisation_bias=np.zeros(3)
     )
     uncertainty = describe(terms, blind.normalised)
     armature = told(uncertainty, "armature")
@@ -174,7 +174,7 @@ def test_a_delay_below_zero_is_explained_and_what_cannot_be_negative_is_not() ->
     blind = replace(problem, space=replace(problem.space, axes=axes), jacobian=1e-4 * problem.jacobian)
     found = evidence(blind)
     terms = UncertaintyTerms(
-        optimum=blind, found=found, scatter=covariance(found), discretisation_bias=np.zeros(2)
+        optimum=blind, evidence=found, scatter=covariance(found), discretisation_bias=np.zeros(2)
     )
     delay, viscous = describe(terms, np.array([0.5, 0.01])).estimates
     assert delay.low < 0.0
@@ -201,7 +201,7 @@ def test_intervals_are_about_where_finer_steps_and_the_rest_of_a_descent_would_l
     found = evidence(problem)
     discretisation_bias = np.array([0.1, -1e-4])
     terms = UncertaintyTerms(
-        optimum=problem, found=found, scatter=covariance(found), discretisation_bias=discretisation_bias
+        optimum=problem, evidence=found, scatter=covariance(found), discretisation_bias=discretisation_bias
     )
     plain = describe(replace(terms, discretisation_bias=np.zeros(2)), problem.normalised).estimates
     for i, (each, straight) in enumerate(
@@ -291,7 +291,7 @@ def terms_of(scatter: np.ndarray, bias: tuple[float, ...] = (0.0, 0.0), **fields
     problem = toy(12, 2, 0)
     return UncertaintyTerms(
         optimum=problem,
-        found=evidence(problem),
+        evidence=evidence(problem),
         scatter=np.asarray(scatter),
         discretisation_bias=np.array(bias),
         **fields,
@@ -299,7 +299,7 @@ def terms_of(scatter: np.ndarray, bias: tuple[float, ...] = (0.0, 0.0), **fields
 
 
 def bench_error(*shift: float) -> HeaderError:
-    return HeaderError(name="mass", deviation=0.01, shift=np.array(shift), untold=False)
+    return HeaderError(name="mass", deviation=0.01, shift=np.array(shift), unobservable=False)
 
 
 def test_sources_of_uncertainty_add_as_squares() -> None:

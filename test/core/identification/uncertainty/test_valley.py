@@ -73,7 +73,7 @@ def terms_for(bend: float, growth: float = 1e-6) -> UncertaintyTerms:
     found = evidence(start)
     return UncertaintyTerms(
         optimum=start,
-        found=found,
+        evidence=found,
         scatter=covariance(found),
         discretisation_bias=np.zeros(2),
         valley=Valley(
