@@ -79,7 +79,7 @@ docs: dev build/example/report.html  ## the site, offline, warnings are errors: 
 	@$(PY) tools/install_packages.py requirements/docs.in
 	@PYTHONPATH=tools $(PY) -m site_pages build/site_source
 	@$(PY) -m sphinx -W --keep-going --quiet -b html -d build/doctrees build/site_source build/site
-	@PYTHONPATH=tools $(PY) -m site_pages.readability build/readability.txt
+	@PYTHONPATH=tools $(PY) -m site_pages.readability build/readability.txt build/site_source
 	@echo "wrote build/site/index.html"
 
 build/example/report.html: tools/site_pages/example.py | dev  # the identification that the site shows

@@ -32,6 +32,10 @@ from bam_core.servo.parameters import SERVO_EFFECTS
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.plausible import require_plausible
 
+_INSTEAD = (
+    "Identify m1 with --effects none for parameters fitted for MuJoCo, or simulate with bam_core.mujoco for"
+    " the whole law"
+)
 _GRID = 41  # points per axis on which laws are approximated
 _TORQUE_SHARE, _SPEED_SHARE = 0.2, 0.5  # of stall torque and of no-load speed, up to which friction is
 
@@ -197,10 +201,9 @@ def _linear_motor(servo: ServoModel, supply: float) -> tuple[DcMotor, list[str]]
         winding_heating=motor.winding_heating * resistance / motor.resistance,
     )
     remark = (
-        f"torque_saturation: MuJoCo's torque is proportional to the current; {constant:.4g} N·m/A and "
-        f"{resistance:.4g} Ω instead of {motor.torque_constant:.4g} and {motor.resistance:.4g} come nearest, "
-        f"{stalled} with {after:.3g} instead of {before:.3g} N·m; identify m1 with --effects none for "
-        f"parameters made for MuJoCo, or simulate with bam_core.mujoco for the whole law"
+        f"torque_saturation: MuJoCo's torque is proportional to the current. The nearest values are "
+        f"{constant:.4g} N·m/A and {resistance:.4g} Ω instead of {motor.torque_constant:.4g} and "
+        f"{motor.resistance:.4g}, {stalled} with {after:.3g} instead of {before:.3g} N·m. {_INSTEAD}"
     )
     return linear, [remark]
 
@@ -222,10 +225,10 @@ def _joint_friction(servo: ServoModel) -> tuple[float, float, list[str]]:
         np.stack([velocity.ravel(), np.ones(budget.size)], axis=1), budget
     )
     remark = (
-        f"friction: MuJoCo has Coulomb and viscous friction only; this is what comes nearest to "
-        f"{servo.friction_model} with loads up to {torque:.3g} N·m at up to {speed:.3g} rad/s, off by "
-        f"{residual / np.sqrt(budget.size):.2g} N·m rms of {budget.mean():.2g}; identify m1 with "
-        f"--effects none for parameters made for MuJoCo, or simulate with bam_core.mujoco for the whole law"
+        f"friction: MuJoCo has Coulomb and viscous friction only. The nearest values to "
+        f"{servo.friction_model} differ by {residual / np.sqrt(budget.size):.2g} N·m rms (mean friction "
+        f"{budget.mean():.2g} N·m). This holds for loads up to {torque:.3g} N·m and speeds up to "
+        f"{speed:.3g} rad/s. {_INSTEAD}"
     )
     return float(damping), float(frictionloss), [remark]
 

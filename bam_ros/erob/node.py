@@ -38,12 +38,11 @@ class ErobNode(ServoNode):
         name="erob",
         module="bam_ros.erob.node",
         purpose=(
-            "Drives eRob servos on an EtherCAT segment: checks that every drive is there and is one, maps"
-            " its process data, closes the position loop I = kp·(goal - position) - 2·√kp·velocity in the"
-            " master, publishes what the drives measure, passes on what clients command. The cycle runs in a"
-            " process of its own. Torque goes off whenever this node or that process ends or hangs, commands"
-            " stay away, or a cycle goes missing; the drives' own watchdog sees to the last. Raw frames need"
-            " CAP_NET_RAW and CAP_NET_ADMIN."
+            "Drives eRob servos on an EtherCAT segment. It verifies vendor and product of every drive, maps"
+            " its process data, and publishes what the drives measure. The master closes the position loop"
+            " I = kp·(goal - position) - 2·√kp·velocity in a process of its own. Torque goes off if this node"
+            " or that process ends or hangs, if commands stop, or if a cycle is lost (by the drives' own"
+            " watchdog); raw frames need CAP_NET_RAW and CAP_NET_ADMIN."
         ),
         parameters=(
             NodeParameter(name="interface", default="", description="network interface, such as eth0"),

@@ -40,14 +40,14 @@ class FrictionObserverNode(Node):
         module="bam_ros.friction_observer.node",
         purpose=(
             "Estimates the friction torque of every joint of a robot from positions and joint torques, with a"
-            " fixed base or standing on its feet. It goes by the stamps of joint and contact states, so that"
-            " a bag can be played into it; faster than it computes, joint states are lost, and counted."
+            " fixed base or standing on its feet. It uses the stamps of joint and contact states, so a bag"
+            " can be played into it. Joint states that come faster than it computes are lost and counted."
         ),
         parameters=(
             NodeParameter(
                 name="model",
                 default="",
-                description="MJCF or URDF file of the robot; its inertia is believed",
+                description="MJCF or URDF file of the robot; its inertia is taken as exact",
             ),
             NodeParameter(
                 name="contacts",

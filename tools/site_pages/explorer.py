@@ -31,16 +31,17 @@ def pages() -> dict[str, str]:
     body = (files("site_pages") / "explorer.html").read_text(encoding="utf-8").replace("@SPEEDS@", speeds)
     text = [
         "# Explorer\n",
-        "Choose a servo, move its parameters. **Diagram**: where the motor moves the load (drive), where the"
-        " load moves the motor (backdrive), and where friction holds both (static). Areas are those"
-        f" of a joint at rest; lines are their borders at {speeds} rad/s, paler the faster. **Motion**: the"
-        " servo on the pendulum bench follows a script. The orange line is the servo as the library has it;"
-        " the blue one, with your parameters, covers it until you move one. What M1 to M6 are: [friction"
-        " models](friction.md).\n",
+        "Choose a servo and change its parameters, to see their effect on diagram and motion. M1 to M6 are"
+        " the [friction models](friction.md).\n",
+        "- **Diagram**: where the motor moves the load (drive), where the load moves the motor (backdrive),"
+        " and where friction holds both (static). Areas are those of a joint at rest. Lines are their"
+        f" borders at {speeds} rad/s, paler for higher speeds.\n"
+        "- **Motion**: the servo on the pendulum bench follows a script. The orange line is the servo of the"
+        " library. The blue line has your parameters, and covers it until you change one.\n",
         "The page computes everything itself, without a network. Its law equals the one in Python"
         " (`bam_core/servo/friction.py`, `test/core/reference_simulation.py`) to 12 digits; a test compares"
-        " them in a"
-        " browser. Left out: effects of the bench, warming of the winding, overload protection.\n",
+        " them in a browser. Not included: effects of the bench, warming of the winding, overload"
+        " protection.\n",
         "```{raw} html\n"
         f'<script type="application/json" id="explorer-data">{data}</script>\n'
         f"{body}"

@@ -30,8 +30,8 @@ def pages(results: Path = RESULTS) -> dict[str, str]:
 def _declared() -> str:
     lines = [
         "# Expected outcome of every fault\n",
-        "What has to follow each event ([events and states](faults.md)). `make faults` measures it; a site"
-        f" that is built where its `{RESULTS.name}` lies has the measured times on this page.\n",
+        "The required outcome of each event ([events and states](faults.md)). `make faults` measures it. If"
+        f" its `{RESULTS.name}` is in the checkout, this page has the measured times.\n",
         "`all`: torque of all joints has to go off within the bound. `of one client`: that of its joints."
         " `once it can be reached`: the bound begins when the servo is plugged again."
         " `kept`: torque stays on.\n",

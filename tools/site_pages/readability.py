@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m site_pages.readability TABLE`: how readable the prose of README and docs/ is, measured.
+"""`python -m site_pages.readability TABLE [SOURCES]`: how readable the prose of all pages is, measured.
 
-Status 1 if a page misses a limit. Sentences of paragraphs and of list items count, as markdown-it parses
-them; an item of a list is a paragraph. Headings, tables, code blocks, directives, pictures and targets of
-links do not count. Inline code is one word of one syllable. Bold words at the beginning of a paragraph
-belong to its first sentence.
+TABLE is written; SOURCES is the folder that the site is built from. Status 1 if a page misses a limit.
+
+Sentences of paragraphs and of list items count, as markdown-it parses them; an item of a list is a
+paragraph. Headings, tables, code blocks, directives, pictures and targets of links do not count. Inline
+code is one word of one syllable. Bold words at the beginning of a paragraph belong to its first sentence.
 
 Reading ease is that of Flesch (1948), 206.835 - 1.015 words/sentence - 84.6 syllables/word. Syllables are
 groups of vowels, less a silent e at the end: an estimate, sufficient to compare pages.
@@ -179,17 +180,27 @@ def syllables(word: str) -> int:
     return max(1, count)
 
 
-def pages(root: Path = ROOT) -> list[Readability]:
-    """Return the counts of README and of each page of docs/."""
-    files = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
-    return [measure(str(file.relative_to(root)), file.read_text(encoding="utf-8")) for file in files]
+def pages(root: Path = ROOT, sources: Path | None = None) -> list[Readability]:
+    """Return the counts of README, of each page of docs/, and of those that are made from the code.
+
+    Args:
+        root: the repository.
+        sources: what the site is built from, with pages that docs/ does not have; None: without them.
+    """
+    docs = sorted((root / "docs").rglob("*.md"))
+    files = {str(file.relative_to(root)): file for file in [root / "README.md", *docs]}
+    for file in sorted(sources.rglob("*.md")) if sources else []:
+        name = file.relative_to(sources)
+        if not (root / "docs" / name).exists():
+            files[f"site: {name}"] = file
+    return [measure(name, file.read_text(encoding="utf-8")) for name, file in files.items()]
 
 
 def table(measured: list[Readability]) -> str:
     """Return a table of pages, for a terminal."""
-    lines = [f"{'page':38} {'words':>6} {'words/sentence':>14} {'longest':>8} {'sentences':>10} {'ease':>5}"]
+    lines = [f"{'page':42} {'words':>6} {'words/sentence':>14} {'longest':>8} {'sentences':>10} {'ease':>5}"]
     lines += [
-        f"{page.page:38} {page.words:6} {page.mean:14.1f} {page.most_words:8} {page.most_sentences:10}"
+        f"{page.page:42} {page.words:6} {page.mean:14.1f} {page.most_words:8} {page.most_sentences:10}"
         f" {page.ease:5.0f}"
         for page in measured
     ]
@@ -197,12 +208,12 @@ def table(measured: list[Readability]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the table and what is beyond a limit; write the table to the file that is named."""
-    measured = pages()
+    """Write the table of all pages, and print it and what is beyond a limit."""
+    file, *sources = map(Path, arguments)
+    measured = pages(sources=sources[0] if sources else None)
     text = table(measured)
-    for name in arguments:
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(text, encoding="utf-8")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
     print(text, end="")
     misses = [line for page in measured for line in page.misses()]
     for line in misses:

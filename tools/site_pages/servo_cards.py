@@ -30,18 +30,19 @@ def pages() -> dict[str, str]:
     written["reference/servos/index.md"] = "\n".join(
         [
             "# Servo cards\n",
-            "Every servo of the library, as `bam servos` lists it, with its drive/backdrive diagram: by motor"
-            " torque (right) and load (up) the motor moves the load (drive), friction holds both (static) or"
-            " the load moves the motor (backdrive): [friction models](../../explanation/friction.md).\n",
+            "Parameters, errors and snippets of every servo in the library (`bam servos`). The diagrams have"
+            " motor torque to the right and load upwards. Their areas are those in which the motor moves the"
+            " load (drive), friction holds both (static), or the load moves the motor (backdrive):"
+            " [friction models](../../explanation/friction.md).\n",
             "::::{grid} 2 2 3 3\n:gutter: 2\n",
             *(_tile(name) for name in servo_names()),
             "::::\n",
             "## Motors\n",
-            "Constants are those at the output shaft, the gearbox included. *Stall* is the motor's torque at"
+            "Constants are those at the output shaft, after the gearbox. *Stall* is the motor's torque at"
             " rest and full duty, without friction.\n",
             table(_HEADER, map(_motor_row, servo_names())),
             "Parameters as others published them, for their own integrator, are"
-            f" {', '.join(f'`{name}`' for name in published_names())}. A servo that is not here takes"
+            f" {', '.join(f'`{name}`' for name in published_names())}. Any other servo needs"
             " [one file](../../own_servo.md).\n",
             toctree(servo_names()),
         ]
@@ -95,8 +96,8 @@ def _card(name: str) -> str:
             _warning(servo),
             f"```{{image}} {name}_diagram.svg\n:alt: Drive/backdrive diagram of the {plain(servo.title)}\n"
             ":width: 460px\n:align: center\n```\n",
-            "Drive, static and backdrive, by motor torque and load, at rest; lines show the borders in"
-            " motion. Move the"
+            "Drive, static and backdrive, by motor torque and load, at rest. Lines are the borders in"
+            " motion. Change the"
             f' parameters in the <a href="../../explanation/explorer.html#{name}">explorer</a>.\n',
             "## Use it\n",
             *_snippets(name, servo),
@@ -162,13 +163,12 @@ def _rows(servo: ServoModel) -> Iterator[tuple[str, ...]]:
 def _interval_note(servo: ServoModel) -> str:
     if servo.uncertainty:
         return (
-            "Intervals are 1.96 standard deviations of the file to either side, cut at zero; where one"
-            " reaches"
-            " zero, the recordings do not tell the parameter from none. They hold for this specimen:"
-            " [what they contain](../../uncertainty.md).\n"
+            "Intervals are 1.96 standard deviations of the file to either side, cut at zero. If one reaches"
+            " zero, the recordings do not distinguish the parameter from zero. They hold for this specimen"
+            " ([what they contain](../../uncertainty.md)).\n"
         )
     if _origin(servo) == "data sheet":
-        return "The file has no uncertainties: a data sheet says nothing of them.\n"
+        return "The file has no uncertainties: a data sheet has none.\n"
     return "The file has no uncertainties: its source published none.\n"
 
 
@@ -195,7 +195,7 @@ def _provenance(name: str, servo: ServoModel) -> Iterator[tuple[str, str]]:
     if bench.is_file():
         effects = {key: value for key, value in vars(load_bench_effects(name)).items() if value}
         told = ", ".join(f"{words(key)} {value:.3g} {PARAMETER_UNITS[key]}" for key, value in effects.items())
-        yield "bench of its recordings", f"{told} (no part of the servo)"
+        yield "bench of its recordings", f"{told} (not part of the servo)"
 
 
 def compared(name: str) -> str:
@@ -243,15 +243,13 @@ def _snippets(name: str, servo: ServoModel) -> list[str]:
         ":::",
         ":::{tab-item} MJCF, dcmotor",
         "MuJoCo's own friction and motor, no plugin, as written by"
-        f" `bam export {name} --kp {kp:g} --output {name}.xml`. MuJoCo's friction is that of M1; what is"
-        " lost:"
+        f" `bam export {name} --kp {kp:g} --output {name}.xml`. MuJoCo's friction is that of M1. Lost are:"
         f"{remarks}\n",
         code(mjcf, "xml"),
         ":::",
         ":::{tab-item} URDF",
-        "Limits of the motor at nominal supply, and the friction of M1 that comes nearest. URDF knows no"
-        " more; give"
-        " the simulator the servo as well:\n",
+        "Limits of the motor at nominal supply, and the nearest friction of M1. URDF has no other fields for"
+        " a servo, so give the simulator the servo as well:\n",
         code(_urdf(servo, mjcf), "xml"),
         ":::",
         ":::{tab-item} ROS 2",
