@@ -27,7 +27,7 @@ def test_the_page_of_supported_hardware_has_every_servo(name: str) -> None:
 
 def test_a_converted_servo_tells_what_it_was_compared_with() -> None:
     assert "7.2 to 15.7 mrad" in card("mx106")
-    assert "](../../robot.md" in card("mx106")
+    assert "](../../development/robot.md" in card("mx106")
 
 
 def test_a_servo_of_a_data_sheet_is_not_said_to_be_published() -> None:
