@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import inspect
 from importlib.resources import files
+from typing import get_origin
 
 import bam_core
 from site_pages.markdown import toctree
@@ -34,6 +35,7 @@ _SETTINGS = (
     ("identify", "IdentifySettings"),
     ("identify_robot", "RobotIdentifySettings"),
     ("validate", "ValidateSettings"),
+    ("design_runs", "DesignSettings"),
     ("synthesize", "SynthesisSettings"),
     ("Rollout", "RolloutSettings"),
     ("load_runs", "RunSettings"),
@@ -89,6 +91,8 @@ def _homes() -> dict[str, str]:
 
 def _entry(name: str) -> str:
     thing = getattr(bam_core, name)
+    if get_origin(thing) is not None:  # an alias, whose docstring would be that of what it stands for
+        return f"```{{eval-rst}}\n.. py:data:: bam_core.{name}\n\n   ``{thing}``\n```\n"
     if inspect.isclass(thing):
         kind, options = "autoclass", "\n   :members:"
     elif inspect.isroutine(thing):
