@@ -27,8 +27,8 @@ Plan = Callable[[PieceBuffer, float, float], float]
 """Changes a buffer, now, with a notice, s -> from when on it differs, s."""
 
 _LEAST_NOTICE, _NOTICE_PER_PIECE = 0.01, 1e-3  # s; more than it takes to plan them
-_ATTEMPTS = 3  # at planning before the moment from which on the plan holds
-_LEAD_TIME_GROWTH = 4.0  # factor of the lead time after each attempt that took too long
+_ATTEMPTS = 3  # at planning in time
+_LEAD_TIME_GROWTH = 4.0  # lead time for planning: its growth after each miss
 _MANY = 10_000  # pieces of one trajectory
 _LEAST_STEP, _LONGEST_STEP = 1e-4, 0.02  # s of a cycle; after a stall the PID goes on where it was
 _SUPPLY_MEMORY = 0.2  # s over which the measured supply is averaged

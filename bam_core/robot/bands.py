@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""90 % bands around simulated runs: how far a fit leaves the unknowns open, and the errors that it leaves.
+"""90 % bands around simulated runs: spread of the unknowns, plus residual error scaled with tracking error.
 
-What a model lacks of a servo's torque moves a joint by the same share of its distance from the goal, for
-torque is stiffness times this distance. So where joints are further from their goals than in the runs that
-were fitted, at a lower gain or under more load, errors are taken to be larger in proportion.
+An error of a servo's torque moves a joint by the same share of its distance from the goal, because torque is
+stiffness times this distance. So residual errors grow in proportion to the tracking error, beyond that of the
+fitted runs, at a lower gain or under more load.
 """
 
 from __future__ import annotations

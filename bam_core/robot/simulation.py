@@ -166,8 +166,8 @@ class RobotBench:
     ) -> Array:
         """Return where the joints are: (n, joints of the run) rad, as their encoders say.
 
-        The robot begins in the measured posture and at rest; no measurement enters after the first sample.
-        Where others move as measured, that holds for each joint in turn. Joints with a servo that were not
+        The robot begins in the measured posture and at rest. Later measurements are not used. If others move
+        as measured, that holds for each joint in turn. Joints with a servo that were not
         recorded hold where the description has them. Rows before the part that is simulated are those of the
         measurement.
 

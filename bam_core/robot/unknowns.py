@@ -2,7 +2,8 @@
 """What a fit to a robot's runs may change, and how far each of it is expected from where it begins.
 
 Every unknown is a coordinate that is zero where it begins, with one standard deviation of what is known
-beforehand as its unit. Nothing is free without such a prior: a robot's motions tell little of some of them.
+beforehand as its unit. Every unknown has such a prior, because motions alone
+cannot determine all of them.
 
 Torque is linear in the coefficients of friction (eq. 10 of Duclusaud et al.), so their coordinates are, too,
 and end where friction would be negative. What scales speed or stands in a power has a logarithmic one.
