@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bam_core.errors import BamError, OutOfRange, Unavailable, UnknownName, WrongShape
+from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName, WrongShape
 from bam_ros.driver.servo_bus import (
     Gains,
     LawSettings,
@@ -28,6 +28,7 @@ from bam_ros.dynamixel.port_errors import only_port
 from bam_ros.dynamixel.servo import (
     LARGEST_WATCHDOG,
     LEAST_WATCHDOG,
+    NO_SECONDARY,
     PWM_WATCHDOG,
     WATCHDOG,
     DynamixelServo,
@@ -221,6 +222,7 @@ class DynamixelBus(ServoBus):
                 for name, servo in zip(settings.joints, settings.ids, strict=True)
             ]
             port.before_write = self._beat_quietly
+            self._require_own_ids(self._servos)  # before anything is written that others would obey
             for servo in self._servos:
                 servo.prepare()
             self._block = self._servos[0].block
@@ -425,6 +427,24 @@ class DynamixelBus(ServoBus):
                 f"stood still for {guardian.gap:.2g} s while torque was on: its guardian turned torque off",
                 expected=f"at most {guardian.silence:.2g} s",
                 advice="give it a processor, or raise the parameter watchdog",
+            )
+
+    def _require_own_ids(self, servos: Sequence[DynamixelServo]) -> None:
+        """Refuse servos that obey packets for another servo as well."""
+        joints = {servo.id: servo.name for servo in servos}
+        for servo in servos:
+            secondary = servo.secondary_id()
+            if secondary is None:
+                continue
+            assert self._link is not None
+            if secondary not in joints and not self._link.ping(secondary):
+                continue  # nobody talks to it
+            other = joints.get(secondary, f"another servo with id {secondary}")
+            raise Conflict(
+                servo.name,
+                f"obeys what is sent to {other} as well (its secondary id is {secondary})",
+                expected=f"secondary id {NO_SECONDARY}: none",
+                advice=f"write {NO_SECONDARY} to its register {servo.table['secondary_id'].address}",
             )
 
     def _require_same_servos(self, known: FoundServos, present: FoundServos) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bam_core.errors import Unavailable, Unsupported
+from bam_ros.driver.servo_bus import BusTimeout
 from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTable, table_for_model
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
@@ -18,6 +19,12 @@ _SWEEPS = 2  # through all rates for known ids: a machine without time may lose 
 _TRIES = 10  # pings of a servo that is missing beside others: on a bad line, or a machine without time
 _SECONDS_PER_RATE = 2.0  # of a search that finds nothing, both protocols
 _MODEL = next(iter(CONTROL_TABLES.values()))["model_number"]  # at the same place in every table
+ALL_ANSWERS = 2
+"""Status return level at which a servo answers every packet; at 1 only pings and reads, at 0 only pings."""
+_ANSWERING = {  # protocol -> registers, at the same place in every table of it
+    table.protocol: (table["torque_enable"], table["status_return_level"])
+    for table in CONTROL_TABLES.values()
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +166,10 @@ def _nothing(
 
 
 def _identify(link: Link, servo: int) -> ControlTable:
-    number = link.read(servo, _MODEL)
+    try:
+        number = link.read(servo, _MODEL)
+    except BusTimeout:
+        number = _first_answer(link, servo)
     table = table_for_model(number)
     if table is None or table.protocol != link.protocol:
         known = ", ".join(f"{table.title} ({table.model_number})" for table in CONTROL_TABLES.values())
@@ -167,3 +177,25 @@ def _identify(link: Link, servo: int) -> ControlTable:
             f"id {servo}", f"model {number} is not supported", expected=known, advice="use one of these"
         )
     return table
+
+
+def _first_answer(link: Link, servo: int) -> int:
+    """Return the model number of a servo that answers pings only: its status return level is 0.
+
+    Its torque goes off, as that of every servo that is opened. Protocol 1.0 keeps the level in the EEPROM,
+    which takes no writes before.
+    """
+    torque, level = _ANSWERING[link.protocol]
+    link.write_unconfirmed(servo, torque, 0)
+    link.write_unconfirmed(servo, level, ALL_ANSWERS)
+    try:
+        return link.read(servo, _MODEL)
+    except BusTimeout as error:
+        if not link.ping(servo):
+            raise
+        raise Unavailable(
+            f"id {servo}",
+            "answers pings but neither reads nor writes",
+            expected=f"status return level {ALL_ANSWERS}",
+            advice=f"write {ALL_ANSWERS} to its register {level.address}, or restart it",
+        ) from error

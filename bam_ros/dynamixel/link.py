@@ -144,6 +144,16 @@ class Link:
                 f"id {servo}", f"refused {register.name} = {count} ({reason})", advice="check the value"
             )
 
+    def write_unconfirmed(self, servo: int, register: Register, count: int) -> None:
+        """Write a register of a servo that may not confirm it.
+
+        Raises:
+            BamError: the packet could not be sent.
+        """
+        data = list(register.encode(count))
+        result = self._handler.writeTxOnly(self.port, servo, register.address, len(data), data)
+        check_result(result, f"id {servo}")
+
     def sync_write(self, register: Register, counts: Mapping[int, int]) -> None:
         """Write the same register of several servos in one packet that nobody confirms."""
         data = [byte for servo, count in counts.items() for byte in (servo, *register.encode(count))]

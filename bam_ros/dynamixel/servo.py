@@ -13,6 +13,7 @@ from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.joint_limits import OFF_LIMITS
 from bam_ros.driver.servo_bus import Gains, LawSettings
 from bam_ros.dynamixel.control_table import ControlTable, require_position_gain
+from bam_ros.dynamixel.discovery import ALL_ANSWERS
 from bam_ros.dynamixel.errors import ALERT, status_errors
 from bam_ros.dynamixel.law_registers import (
     LAW_OFF,
@@ -46,11 +47,14 @@ WATCHDOG, PWM_WATCHDOG = 0.3, 0.2
 
 Less where it is commanded by duty, for it then holds no position meanwhile.
 """
+NO_SECONDARY = 255
+"""Secondary id of a servo that obeys its own id only; 253 and 254 mean the same."""
 LEAST_WATCHDOG, LARGEST_WATCHDOG = 0.04, 2.54
 """Watchdog times that are accepted, s; the largest is that of the register."""
 _WATCHDOG_TRIPPED = -1
 _POSITION_MODE, _PWM_MODE = 3, 16
 _GAINS = ("position_p_gain", "position_i_gain", "position_d_gain")
+_FIRST_NO_SECONDARY = 253
 _REBOOT_TIMEOUT = 3.0  # s
 
 
@@ -140,6 +144,16 @@ class DynamixelServo:
         if register in self.table and self.read(register) != count:
             self.write(register, count)
 
+    def secondary_id(self) -> int | None:
+        """Return another id by whose packets it is moved; None where there is none. Raises BamError.
+
+        Such a servo obeys without an answer. It was the second of two on one joint.
+        """
+        if "secondary_id" not in self.table:
+            return None
+        secondary = self.read("secondary_id")
+        return None if secondary >= _FIRST_NO_SECONDARY or secondary == self.id else secondary
+
     def prepare(self) -> None:
         """Release the servo and set it up to follow positions, or duties, at once.
 
@@ -150,6 +164,9 @@ class DynamixelServo:
             Conflict: not in position mode, or its registers allow no duty.
             BamError: no answer.
         """
+        if self.read("status_return_level") != ALL_ANSWERS:  # else it confirms no writes
+            self._link.write_unconfirmed(self.id, self.table["torque_enable"], 0)
+            self._link.write_unconfirmed(self.id, self.table["status_return_level"], ALL_ANSWERS)
         self.release()
         self.warnings.clear()
         if self._pwm and self.table.protocol == 1:
@@ -172,7 +189,6 @@ class DynamixelServo:
         for register in LAW_OFF[self.table.protocol]:
             self._borrowed.set(self, register, 0)
         self._read_law()
-        self.ensure("status_return_level", 2)
         self.ensure("return_delay_time", 0)
         low, high = (
             self.table["goal_position"].to_si(self.read(f"{end}_position_limit")) for end in ("min", "max")

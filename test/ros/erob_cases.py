@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from bam_core.errors import BamError, Unavailable
+from bam_core.errors import BamError, Conflict, Unavailable
 from bam_ros.driver.servo_bus import BusTimeout, ServoGoal, ServoSample
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from bam_ros.erob.bus import ErobBus
@@ -34,14 +34,15 @@ def opened(segment: VirtualSegmentProcess, slaves: int = 2, **changes: object) -
 
 
 def open_patiently(bus: ErobBus) -> None:
-    """Open a bus, again and again where the machine is too busy to start its master in time."""
+    """Open a bus, again and again where the machine is too busy for its master or its mailboxes."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
             bus.open()
             return
-        except Unavailable as error:
-            if "not ready within" not in error.problem or time.monotonic() > deadline:
+        except (Conflict, Unavailable) as error:
+            is_late = "not ready within" in error.problem or "and 0 in" in error.problem
+            if not is_late or time.monotonic() > deadline:
                 raise
 
 

@@ -124,6 +124,55 @@ def test_opening_releases_and_prepares(servo: str, virtual_servos: MakeVirtual, 
     assert virtual.get("status_return_level") == 2
 
 
+@pytest.mark.parametrize("level", [0, 1])
+@pytest.mark.parametrize("servo", SERVOS)
+def test_a_servo_that_answers_pings_or_reads_only_is_made_to_answer(
+    servo: str, level: int, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    virtual.set("torque_enable", 1)
+    virtual.set("status_return_level", level)
+    bus = make_bus(virtual)
+    bus.open()
+    assert virtual.get("status_return_level") == 2
+    assert virtual.get("torque_enable") == 0
+    assert bus.exchange(OFF).torque_enabled == (False,)
+
+
+@pytest.mark.parametrize("servo", ["mx106_2", "xl330"])
+@pytest.mark.parametrize(
+    ("ids", "secondary", "said"),
+    [
+        ((1, 2), 2, "obeys what is sent to b as well"),
+        ((1,), 2, "obeys what is sent to another servo with id 2 as well"),
+        ((1, 2), 1, None),  # its own
+        ((1, 2), 7, None),  # of nobody
+        ((1, 2), 253, None),
+    ],
+)
+def test_a_servo_that_obeys_another_id_is_refused_before_anything_is_written(
+    servo: str,
+    ids: tuple[int, ...],
+    secondary: int,
+    said: str | None,
+    virtual_servos: MakeVirtual,
+    make_bus: MakeBus,
+) -> None:
+    virtual = virtual_servos(servo=servo, ids=(1, 2))
+    virtual.set("secondary_id", secondary)
+    bus = make_bus(virtual, ids=ids, joints=("a", "b")[: len(ids)])
+    if said is None:
+        bus.open()
+        return
+    with pytest.raises(Conflict) as caught:
+        bus.open()
+    assert caught.value.thing == "a"
+    assert said in caught.value.problem
+    assert "register 12" in str(caught.value)
+    let_go = ({"torque_enable": 0}, {"bus_watchdog": 0})
+    assert [changes for changes, _ in virtual.writes if changes not in let_go] == []
+
+
 @pytest.mark.parametrize("servo", SERVOS)
 def test_a_prepared_servo_is_not_written_again(
     servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
