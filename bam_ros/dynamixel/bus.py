@@ -222,7 +222,7 @@ class DynamixelBus(ServoBus):
                 for name, servo in zip(settings.joints, settings.ids, strict=True)
             ]
             port.before_write = self._beat_quietly
-            self._require_own_ids(self._servos)  # before anything is written that others would obey
+            self._require_own_ids(self._servos)  # before anything is written that others would accept
             for servo in self._servos:
                 servo.prepare()
             self._block = self._servos[0].block
@@ -430,7 +430,7 @@ class DynamixelBus(ServoBus):
             )
 
     def _require_own_ids(self, servos: Sequence[DynamixelServo]) -> None:
-        """Refuse servos that obey packets for another servo as well."""
+        """Refuse servos that also accept packets for another servo."""
         joints = {servo.id: servo.name for servo in servos}
         for servo in servos:
             secondary = servo.secondary_id()
@@ -439,10 +439,10 @@ class DynamixelBus(ServoBus):
             assert self._link is not None
             if secondary not in joints and not self._link.ping(secondary):
                 continue  # nobody talks to it
-            other = joints.get(secondary, f"another servo with id {secondary}")
+            neighbour = joints.get(secondary, f"another servo with id {secondary}")
             raise Conflict(
                 servo.name,
-                f"obeys what is sent to {other} as well (its secondary id is {secondary})",
+                f"also accepts what is sent to {neighbour} (its secondary id is {secondary})",
                 expected=f"secondary id {NO_SECONDARY}: none",
                 advice=f"write {NO_SECONDARY} to its register {servo.table['secondary_id'].address}",
             )

@@ -48,7 +48,7 @@ WATCHDOG, PWM_WATCHDOG = 0.3, 0.2
 Less where it is commanded by duty, for it then holds no position meanwhile.
 """
 NO_SECONDARY = 255
-"""Secondary id of a servo that obeys its own id only; 253 and 254 mean the same."""
+"""Secondary id of a servo that accepts its own id only; 253 and 254 mean the same."""
 LEAST_WATCHDOG, LARGEST_WATCHDOG = 0.04, 2.54
 """Watchdog times that are accepted, s; the largest is that of the register."""
 _WATCHDOG_TRIPPED = -1
@@ -147,7 +147,7 @@ class DynamixelServo:
     def secondary_id(self) -> int | None:
         """Return another id by whose packets it is moved; None where there is none. Raises BamError.
 
-        Such a servo obeys without an answer. It was the second of two on one joint.
+        Such a servo accepts them without an answer. It was the second of two on one joint.
         """
         if "secondary_id" not in self.table:
             return None

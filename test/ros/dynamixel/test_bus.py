@@ -143,14 +143,14 @@ def test_a_servo_that_answers_pings_or_reads_only_is_made_to_answer(
 @pytest.mark.parametrize(
     ("ids", "secondary", "said"),
     [
-        ((1, 2), 2, "obeys what is sent to b as well"),
-        ((1,), 2, "obeys what is sent to another servo with id 2 as well"),
+        ((1, 2), 2, "also accepts what is sent to b"),
+        ((1,), 2, "also accepts what is sent to another servo with id 2"),
         ((1, 2), 1, None),  # its own
         ((1, 2), 7, None),  # of nobody
         ((1, 2), 253, None),
     ],
 )
-def test_a_servo_that_obeys_another_id_is_refused_before_anything_is_written(
+def test_a_servo_that_accepts_another_id_is_refused_before_anything_is_written(
     servo: str,
     ids: tuple[int, ...],
     secondary: int,
