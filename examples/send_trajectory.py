@@ -101,7 +101,7 @@ def after(share: float) -> Duration:
 
 
 def swing(sender: Sender) -> int:
-    """Send it, say how it was followed, and return the exit status."""
+    """Send it, print how it was followed, and return the exit status."""
     if not sender.spin(TIMEOUT, sender.ready):
         print(
             "servo_states: no servos with torque on (expected the node feedforward); start it",

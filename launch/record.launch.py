@@ -203,7 +203,7 @@ def _listed(parameters: dict[str, object], *names: str) -> dict[str, object]:
 
 
 def _after(bench: Node, driver: Action, sign: str) -> Action:
-    """Start the driver once the virtual bench has said that its port or interface is there."""
+    """Start the driver once the virtual bench has reported its port or interface."""
     started: list[Action] = []
 
     def start(event: ProcessIO) -> list[Action]:

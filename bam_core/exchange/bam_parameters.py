@@ -65,7 +65,7 @@ _LARGEST = 1e9  # of any number; JSON knows infinity, and whole numbers beyond f
 
 
 def is_bam_parameters(data: object) -> bool:
-    """Tell whether parsed JSON is meant to be BAM's parameters, be they complete or not."""
+    """Return whether parsed JSON is meant to be BAM's parameters, be they complete or not."""
     return (
         isinstance(data, Mapping) and "entries" not in data and bool({"model", "actuator", "kt"} & set(data))
     )

@@ -10,7 +10,7 @@ MuJoCo's joint has the friction of M1: damping·θ̇ + frictionloss. Its `dcmoto
 The controller works in every step of the simulation, where firmware holds its demand for a period.
 
 MuJoCo's friction and motor are linear. Where the servo's are not, they are replaced by what comes nearest in
-the mean square where the servo works, and a remark says by how much it is off.
+the mean square where the servo works, and a remark has its error.
 """
 
 from __future__ import annotations

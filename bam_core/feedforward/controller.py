@@ -48,7 +48,7 @@ class FeedForwardController:
         buffer: what is followed; pieces are offered there. Another one may take its place.
         pid: in parallel.
         model_on: (joints,) whether the model contributed in the last call.
-        model_duty: (joints,) what it says, whether it contributed or not.
+        model_duty: (joints,) its output, whether it contributed or not.
     """
 
     def __init__(

@@ -130,7 +130,7 @@ class Follower:
         )
 
     def prepare(self) -> None:
-        """Do once all that a trajectory takes, on a follower that no servo obeys.
+        """Do once all that a trajectory takes, on a follower without a servo.
 
         What it compiles and loads takes a third of a second or more, in which a thread that owns servos would
         have to wait: that has to happen with torque off.

@@ -96,7 +96,7 @@ class FeedForwardLaw:
 
 
 def voltages(laws: Array, velocity: Array, next_velocity: Array, dt: float, output_torque: Array) -> Array:
-    """Return what `FeedForwardLaw.voltage` says of several joints, (joints,) V, in one go.
+    """Return the `FeedForwardLaw.voltage` of several joints, (joints,) V, at once.
 
     Args:
         laws: (joints, 15), their vectors.

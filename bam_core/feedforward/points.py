@@ -114,7 +114,7 @@ def pieces_from_points(
         position: (n, joints) rad.
         velocity: (n, joints) rad/s.
         acceleration: (n, joints) rad/s²; only with velocities.
-        torque: (n, joints) τ_o, N·m, or dynamics that tell it along the spline.
+        torque: (n, joints) τ_o, N·m, or dynamics that compute it along the spline.
         start: when the first piece starts, s.
         piece_duration: s; all are equally long, and at most so long.
         leaves_at: velocity at the first point where only positions are given, rad/s, one or (joints,).

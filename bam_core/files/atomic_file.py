@@ -130,7 +130,7 @@ def require_directory(path: str | os.PathLike[str]) -> None:
 
 
 def _try_out(directory: Path) -> None:
-    """Create something: permissions do not tell of file systems that are read-only, full or special."""
+    """Create something: permissions do not show file systems that are read-only, full or special."""
     with scratch(directory / "tried_out") as attempt:
         attempt.mkdir()
 

@@ -38,7 +38,7 @@ class UnsuitableError(Exception):
             value: what was given.
             expected: what the field takes, in words.
             field: which one of the dataclass whose constructor raises this.
-            advice: what to do; empty: what the reader says.
+            advice: what to do; empty: that of the reader.
         """
         super().__init__(expected)
         self.value, self.expected, self.field, self.advice = value, expected, field, advice

@@ -103,7 +103,7 @@ def replay(
         kp: position gain, firmware units.
         bench_effects: the link between servo and arm (at first at rest) and the arm's mass beyond `bench`.
             Angles are from straight down: the zero offset only moves the encoder's counts. Command delay and
-            supply ripple are ignored: commands are given when they are obeyed, the supply as it is.
+            supply ripple are ignored: commands are given when they take effect, the supply as it is.
 
     Raises:
         BamError: the time step is not positive or too long for this servo.

@@ -25,7 +25,7 @@ class RobotDeviations:
     """What belongs to this robot and not to its servos' type.
 
     Attributes:
-        delay: s from the time of a goal in the recording to when its servo obeys.
+        delay: s from the time of a goal in the recording to when it takes effect.
         zero: joint -> rad that its encoder says at the description's zero.
         strength: joint -> share by which its motor's torque is larger than its type's.
         back_emf: joint -> share by which its torque constant, and so its back-EMF, is larger than its type's.

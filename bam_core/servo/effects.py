@@ -17,7 +17,7 @@ and the two of the motor apply wherever the servo is simulated.
 Of the bench that it was recorded on, see `BenchEffects`:
 
 - zero_offset: where the encoder stands when the arm hangs straight down; how the horn was screwed on.
-- command_delay: from the stamp of a command to the time the firmware obeys it: bus and driver. Positions that
+- command_delay: from the stamp of a command to the time the firmware applies it: bus, driver. Positions that
   are older than their stamps come to the same, and no recording could tell the two apart.
 - arm_compliance: how far horn and arm bend between the encoder and the mass; see `arm_link`.
 - arm_backlash: their play, from end to end.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tolerances of a bench or of a robot: what is refused, and how a user says them."""
+"""Tolerances of a bench or of a robot: what is refused, and how a user writes them."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def bag_directory(output: Path, stem: str, kp: float) -> Path:
-    """Return a name for a bag that says the gain, as `bam robot identify` reads it, and is not taken."""
+    """Return a name for a bag that contains the gain, as `bam robot identify` reads it, and is not taken."""
     number = 1
     while (path := output.absolute() / f"{stem}_{number}_kp{kp:g}").exists():
         number += 1

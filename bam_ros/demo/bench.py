@@ -15,7 +15,7 @@ from bam_ros.node.node_processes import NodeProcesses
 
 
 class DemoBench(ABC):
-    """A servo whose friction nobody is told, and the node that drives it as it would a real one.
+    """A servo whose friction is hidden, and the node that drives it as it would a real one.
 
     Attributes:
         servo: name from the servo library.

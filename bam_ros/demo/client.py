@@ -37,7 +37,7 @@ class DemoClient:
         """Call a service once it is there and return its response.
 
         Raises:
-            BamError: no answer in time, or the response says that it failed.
+            BamError: no answer in time, or the response reports a failure.
         """
         client = self._node.create_client(service_type, name)
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo says in the end: tables for the terminal, the same as JSON."""
+"""What the demo reports in the end: tables for the terminal, the same as JSON."""
 
 from __future__ import annotations
 

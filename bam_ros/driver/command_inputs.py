@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several inputs of one driver: joint by joint, the one with the highest priority is obeyed."""
+"""Several inputs of one driver: joint by joint, the one with the highest priority is applied."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _MOST_WARNINGS = 100  # of one run; names that change in every message shall not
 
 
 class JointCommandTopic:
-    """Obeys the entries of a message that can be obeyed, and warns once of each kind of other ones.
+    """Applies the valid entries of a message, and warns once of each kind of other ones.
 
     A position asks for the torque that holds it, NaN for nothing. An entry is ignored where its joint is on
     no bus of this node (messages may be for several drivers), is named twice, has an infinite position, lies

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joint by joint, which commands are obeyed, and in words why the others are not."""
+"""Joint by joint, which commands are accepted, and in words why the others are not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class JointGate:
         return self._reasons(self._joints)
 
     def is_settled(self, commands: Sequence[JointCommand]) -> bool:
-        """Return whether these commands are obeyed as they are, and `admit` has nothing more to do."""
+        """Return whether these commands are accepted as they are, and `admit` has nothing more to do."""
         return commands is self._settled
 
     def reset_goals(self) -> None:
@@ -76,7 +76,7 @@ class JointGate:
         released: Sequence[bool],
         sample: ServoSample | None,
     ) -> tuple[Sequence[JointCommand], Sequence[Report]]:
-        """Take note of commands; return those that are obeyed, and what has changed in words.
+        """Take note of commands; return those that are accepted, and what has changed in words.
 
         Args:
             commands: one per joint.

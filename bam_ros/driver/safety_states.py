@@ -34,7 +34,7 @@ class Mode(Enum):
     """Mode of the loop. Every mode but `READY` has a fault, which keeps torque off on all joints."""
 
     READY = "ready"
-    """The loop obeys commands."""
+    """The loop applies commands."""
     LATCHED = "latched"
     """The fault has to be acknowledged by a command with torque off.
 
@@ -72,7 +72,7 @@ class Action(Enum):
     AWAIT_RELEASE = "await release"
     """Let only later commands acknowledge the fault."""
     FORGET_COMMANDS = "forget commands"
-    """Discard all commands; only later ones are obeyed."""
+    """Discard all commands; only later ones are applied."""
 
 
 @dataclass(frozen=True)

@@ -267,7 +267,7 @@ class ServoNode(LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def _take_positions(self, bus: ServoBus, loop: ServoLoop, inputs: CommandInputs, timeout: float) -> None:
-        """Begin to obey `joint_command` and trajectories."""
+        """Begin to accept `joint_command` and trajectories."""
         self._joint_command = JointCommandTopic(bus.names, inputs, self.get_logger().warning)
         default = DefaultTolerances(
             path=float(self.get_parameter("path_tolerance").value),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An emulator as a process of its own that obeys lines: it breaks, repairs and shows what it emulates."""
+"""An emulator as a process of its own that executes lines: it breaks, repairs and shows what it emulates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ControlledProcess:
     A process of its own, because what talks to an emulator may keep Python's interpreter to itself.
 
     Args:
-        module: with a `main` that says `ready` and then obeys lines, each answered by one line of JSON.
+        module: with a `main` that says `ready` and then executes lines, each answered by one line of JSON.
         arguments: of it.
     """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How an emulator ends; how its command waits: for lines that it obeys, until a signal or the input's end."""
+"""How an emulator ends; how its command waits: for lines that it executes, until a signal or end of input."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def stop_signals() -> int:
 
 
 def serve(stopped: int, obey: Callable[[str], str] | None) -> None:
-    """Obey lines from standard input until it ends, or just wait, until a signal comes.
+    """Execute lines from standard input until it ends, or just wait, until a signal comes.
 
     Args:
         stopped: of `stop_signals`.

@@ -138,7 +138,7 @@ class FrictionObserverNode(Node):
         self.create_subscription(ContactStates, "contact_states", self._on_contacts, queue)
 
     def start(self) -> None:
-        """Say what is observed."""
+        """Log what is observed."""
         robot = self._robot
         base = f"contacts {', '.join(robot.contacts)}" if robot.contacts else "fixed base"
         self.get_logger().info(

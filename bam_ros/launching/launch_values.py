@@ -62,7 +62,7 @@ class PlannedNode:
         title: of the node, in the reason of the launch's end.
         parameters: that count more than params_file.
         defaults: parameters that count less than params_file.
-        quiet: whether log_level may keep it from saying what it does.
+        quiet: whether log_level may suppress its lines.
     """
 
     executable: str
@@ -191,7 +191,7 @@ class LaunchValues:
             name: of the node.
             parameters: that count more than params_file.
             defaults: parameters that count less than params_file.
-            quiet: whether log_level may keep it from saying what it does.
+            quiet: whether log_level may suppress its lines.
         """
         given = {**self.parameters("use_sim_time"), **parameters}
         words = []

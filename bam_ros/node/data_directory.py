@@ -8,7 +8,7 @@ from pathlib import Path
 from bam_core.errors import OutOfRange
 
 PARAMETER = "data_directory"
-"""Name of the parameter that says which directory it is."""
+"""Name of the parameter that has the directory."""
 
 
 def confined(directory: Path, path: str, field: str) -> Path:

@@ -49,7 +49,7 @@ class LaunchWatch:
 
 
 def _is_launch(process: int) -> bool:
-    """Return whether a process is `ros2 launch`, as far as its command line tells."""
+    """Return whether a process is `ros2 launch`, by its command line."""
     try:
         words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
     except OSError:

@@ -7,7 +7,7 @@ from rclpy.action.server import ServerGoalHandle
 
 
 def end_goal(goal: ServerGoalHandle, *, is_success: bool) -> None:
-    """Tell a client that its goal succeeded, was cancelled as it asked, or is aborted."""
+    """Report to a client that its goal succeeded, was cancelled as it asked, or is aborted."""
     if is_success:
         goal.succeed()
     elif goal.is_cancel_requested:

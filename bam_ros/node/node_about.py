@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a node says about itself with `--help`."""
+"""What a node prints about itself with `--help`."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class NodeParameter:
         return _TYPES[type(self.default)]
 
     def descriptor(self) -> ParameterDescriptor:
-        """Return what ROS 2 is told about it."""
+        """Return its description for ROS 2."""
         descriptor = ParameterDescriptor(description=self.description, read_only=self.read_only)
         if self.low is not None and self.high is not None:
             if isinstance(self.default, float):
@@ -106,7 +106,7 @@ def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
 
 
 def _refuse_wrong(node: Node, parameters: Sequence[NodeParameter]) -> None:
-    """Raise what `declare` says of values from outside; rclpy's own words name no cure."""
+    """Raise what `declare` raises for values from outside; rclpy's own words name no cure."""
     for parameter in parameters:
         given = node._parameter_overrides.get(parameter.name)
         if given is None:

@@ -20,7 +20,7 @@ _ELSEWHERE = ("ROS_STATIC_PEERS", "ROS_DISCOVERY_SERVER")  # variables that lead
 def private_domain() -> Iterator[int]:
     """Give the number of a domain, in which nodes of this process and its children are from now on.
 
-    Whatever the user's environment says: a driver of the user would obey what is meant for an emulated servo.
+    Whatever the environment has: a driver of the user would accept what is meant for an emulated servo.
     To be entered before `rclpy.init`. The environment is as before on leaving.
 
     Raises:

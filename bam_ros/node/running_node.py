@@ -51,7 +51,7 @@ class NodeProgram:
     """What runs a node, alone in its process or together with others.
 
     Attributes:
-        about: what it says about itself.
+        about: its description.
         make_node: builds it; long work in it and in `start` polls the request it is given.
         make_executor: builds the executor that spins it.
         switch_interval: s that one thread of Python may keep others waiting; None: that of Python, 5 ms.

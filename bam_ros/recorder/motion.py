@@ -184,7 +184,7 @@ class Motion:
     def _driver_released(self, state: JointReading) -> bool:
         """Return whether the driver has turned torque off by itself, while it is commanded on.
 
-        The driver may be ready again already. It would then obey the next goal, from the arm's new position.
+        The driver may be ready again already. It would then apply the next goal, from the arm's new position.
         """
         return self._torque_was_on and self._is_after_torque_on(state) and not state.torque_enabled
 

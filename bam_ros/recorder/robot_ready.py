@@ -69,7 +69,7 @@ def require_playable(
 
     Raises:
         BamError: a joint is on no driver or on two, a goal is outside a joint's limits, a servo is another
-            one, cannot hold the gain, or obeys a law that no model has.
+            one, cannot hold the gain, or has a law that no model has.
     """
     for column, joint in enumerate(motion.joints):
         here = [link for link in links if joint in link.joints]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open-loop voltage logs (Dynaban, section 4): the 113 commands, and virtual servos that obey them."""
+"""Open-loop voltage logs (Dynaban, section 4): the 113 commands, and virtual servos that execute them."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def record_virtual(
     """Return the logs of a servo whose physics are known, simulated ten times finer than they are sampled.
 
     Args:
-        servo: that obeys.
+        servo: that executes them.
         supply: largest voltage, V.
         counts_per_turn: of the encoder, which rounds.
         benches: loads, each with every command.

@@ -149,7 +149,7 @@ def _spin_until(client: ClientNode, nodes: NodeProcesses, done: Callable[[], boo
 
 
 def _delays(bag: Path) -> list[float]:
-    """Return times from a command to the first state with its goal, s, of every goal that was obeyed."""
+    """Return times from a command to the first state with its goal, s, of every goal that was applied."""
     sent: dict[int, int] = {}
     delays, newest = [], None
     kinds = {"bam_bench/msg/ServoCommands", "bam_bench/msg/ServoStates"}

@@ -72,7 +72,7 @@ class Event:
         name: in the table.
         follows: driver -> what has to; drivers that are not here do not have this event.
         signal: that the driver's process gets.
-        lines: that the emulator obeys.
+        lines: that the emulator executes.
         repair: likewise, afterwards.
         lasts: s until it is repaired while torque is watched; 0: it is repaired afterwards.
         client: what happens to the first client: "killed", "silent".

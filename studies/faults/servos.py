@@ -79,7 +79,7 @@ class Servos(ABC):
         return 0
 
     def tell(self, line: str) -> None:
-        """Break or repair something: a line that the emulator obeys."""
+        """Break or repair something: a line that the emulator executes."""
         raise Unsupported(self.driver, f"does not know {line!r}", advice="leave this event out")
 
     def __enter__(self) -> Servos:

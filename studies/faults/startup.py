@@ -29,7 +29,7 @@ class Wrong:
     Attributes:
         name: in the table.
         drivers: that know it.
-        lines: that the emulator obeys before.
+        lines: that the emulator executes before.
         repair: likewise, afterwards.
         parameters: of the driver, instead of those that fit.
         says: regular expression of the one line with which it ends; "": it starts all the same.

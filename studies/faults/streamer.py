@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client that commands joints, in a process of its own: obeys lines until its connection ends.
+"""A client that commands joints, in a process of its own: executes lines until its connection ends.
 
 `hold POSITION`, `swing CENTRE`, `torque` (without a position), `off`, `silent`.
 """

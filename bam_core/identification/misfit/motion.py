@@ -40,7 +40,7 @@ class Motion:
         velocity: rad/s, from positions.
         acceleration: rad/s².
         error: goal less position, rad.
-        goal: that the firmware obeys, slewed where it slews goals, rad.
+        goal: as applied by the firmware, slewed where it slews goals, rad.
         limited: the firmware asks for as much as its limit allows.
         enabled: share of the time with torque on.
         duty: what the firmware asks for, or current over its limit; -1..1.

@@ -29,7 +29,7 @@ _OTHER_SEED = 1000  # of the servo that shares an id: it shall not be the same o
 
 
 class Control:
-    """Obeys lines.
+    """Executes lines.
 
     Args:
         server: of the bus, which serves it.

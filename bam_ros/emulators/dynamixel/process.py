@@ -13,7 +13,7 @@ from bam_ros.emulators.controlled_process import ControlledProcess
 class VirtualBusProcess(ControlledProcess):
     """Starts servos behind a pseudo-terminal; a client opens `port`, a link that stays when it is replugged.
 
-    It obeys `control.COMMANDS`.
+    It executes `control.COMMANDS`.
 
     Args:
         servo: key in CONTROL_TABLES.

@@ -127,7 +127,7 @@ class VirtualServo(ABC):
             return Status(self.id, self._error(refused.complaint))
 
     def write_block(self, address: int, data: bytes, now: float) -> None:
-        """Obey a sync or bulk write; there is no status, so a refusal stays silent."""
+        """Apply a sync or bulk write; there is no status, so a refusal stays silent."""
         try:
             self.write(address, data, now)
         except Refused:

@@ -49,7 +49,7 @@ class Protocol2Servo(VirtualServo):
         self.power_on(now)
 
     def listens_to(self, identifier: int) -> bool:
-        """Tell whether a packet concerns the servo; it obeys its secondary id without answering."""
+        """Return whether a packet concerns the servo; it accepts its secondary id without answering."""
         secondary = self.registers.get("secondary_id")
         return super().listens_to(identifier) or (identifier == secondary < _NO_SECONDARY)
 

@@ -86,12 +86,12 @@ class Drive:
     # what the bus tells
 
     def enter_op(self) -> None:
-        """Begin to obey process data."""
+        """Begin to apply process data."""
         self.operational = True
         self._steady = False
 
     def leave_op(self, *, watchdog: bool) -> None:
-        """Stop obeying: torque is off; a watchdog is a fault where the drive was running."""
+        """Stop applying it: torque is off; a watchdog is a fault where the drive was running."""
         self.operational = False
         self._steady = False
         if watchdog and drives(self.state):

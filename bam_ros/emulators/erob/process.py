@@ -14,7 +14,7 @@ _PAIRS = itertools.count()
 class VirtualSegmentProcess(ControlledProcess):
     """Starts drives at one end of a pair of interfaces that it makes; a master opens `interface`.
 
-    It obeys `control.COMMANDS`. (`pysoem` keeps Python's interpreter to itself while it waits for frames.)
+    It executes `control.COMMANDS`. (`pysoem` keeps Python's interpreter to itself while it waits for frames.)
 
     Args:
         slaves: how many.

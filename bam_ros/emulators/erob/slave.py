@@ -172,7 +172,7 @@ class VirtualSlave:
         )
 
     def _pulse(self, pulse: int, cycle: int) -> None:
-        """Obey outputs at the first SYNC0 since the last look, and sample at the last one."""
+        """Apply outputs at the first SYNC0 since the last look, and sample at the last one."""
         if self._fresh_outputs:
             self._fresh_outputs = False
             first = pulse - (pulse - self._latched - 1) // cycle * cycle if self._latched and cycle else pulse
