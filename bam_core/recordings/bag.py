@@ -28,6 +28,8 @@ from bam_core.recordings.mcap_messages import McapContents, TypedMessage, read_m
 from bam_core.recordings.plain_bag import PLAIN_TYPES, read_plain_bag
 from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.text.finding import log_findings
+from bam_core.text.recording_findings import Interrupted
 
 log = logging.getLogger(__name__)
 
@@ -144,10 +146,10 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
         corrections=tuple(corrections),
         **cleaned.samples,
     )
-    if cut and finished:
-        log.warning("%s: its index is cut off, but every message is there", path)
-    elif cut:
-        log.warning("%s: interrupted, %.1f s of %.1f s are there", path, time[-1], run.duration)
+    if cut:
+        kind = "no_index" if finished else "cut"
+        cut_off = Interrupted(kind=kind, source=path, duration=float(time[-1]), planned=run.duration)
+        log_findings(log, [cut_off])
     return recording
 
 

@@ -13,6 +13,8 @@ from bam_core.errors import BadData, Malformed, Unreadable
 from bam_core.recordings.bag_writer import METADATA_NAME
 from bam_core.recordings.open_loop_text import is_open_loop_text
 from bam_core.recordings.run_end import is_set_aside, reaches_its_end
+from bam_core.text.finding import log_findings
+from bam_core.text.recording_findings import Interrupted, Repeated
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +63,7 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
         for candidate in [_check(path)] if named else _search(path):
             place = candidate.resolve()
             if place in candidates:
-                log.warning("%s: given twice, counted once", candidate)
+                log_findings(log, [Repeated(kind="given_twice", source=candidate)])
             candidates.setdefault(place, (candidate, named))
     if not candidates:
         raise BadData(
@@ -144,13 +146,8 @@ def _search(directory: Path) -> list[Path]:
     interrupted: list[Path] = []
     paths = sorted(_walk(directory, interrupted))
     for path in sorted(interrupted):
-        why = "the recorder set it aside" if is_set_aside(path) else "it ends early"
-        log.warning(
-            "%s: interrupted recording passed over (%s); name it to read it, or copy what is left of it with"
-            " 'bam import --repair'",
-            path,
-            why,
-        )
+        kind = "set_aside" if is_set_aside(path) else "ends_early"
+        log_findings(log, [Interrupted(kind=kind, source=path)])
     if not paths:
         more = f" ({len(interrupted)} interrupted ones passed over)" if interrupted else ""
         raise Malformed(

@@ -6,14 +6,24 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from bam_core.recordings.header_corrections import Rule
 from bam_core.recordings.recording import Recording
-from bam_core.recordings.supply import range_words
 from bam_core.recordings.velocity_lag import velocity_lag
+from bam_core.text.finding import Finding, log_findings
+from bam_core.text.recording_findings import (
+    LatePositions,
+    OtherLag,
+    ReadingsLeftOut,
+    SampleGaps,
+    StaleVelocity,
+    SupplyNotMeasured,
+    UnmetRule,
+)
 
 log = logging.getLogger(__name__)
 
@@ -34,12 +44,9 @@ def tell_findings(recordings: Sequence[Recording], unmet: Sequence[Rule]) -> Non
         unmet: rules of a bench.yaml whose condition none of them meets.
     """
     _tell_corrections(recordings)
-    _tell_unmet(unmet)
-    _tell_supply(recordings)
+    log_findings(log, (*_unmet_rules(unmet), *_supplies(recordings)))
     _tell_left_out(recordings)
-    _tell_updates(recordings)
-    _tell_gaps(recordings)
-    _tell_lags(recordings)
+    log_findings(log, (*_late_positions(recordings), *_gaps(recordings), *_lags(recordings)))
 
 
 def _tell_corrections(recordings: Sequence[Recording]) -> None:
@@ -54,42 +61,32 @@ def _tell_corrections(recordings: Sequence[Recording]) -> None:
         log.info("%s: sets %s (of %d recordings)", source, text, len(recordings))
 
 
-def _tell_unmet(rules: Sequence[Rule]) -> None:
-    """Say which conditions in a bench.yaml no recording meets."""
+def _unmet_rules(rules: Sequence[Rule]) -> Iterator[Finding]:
+    """Return conditions in a bench.yaml that no recording meets."""
     for rule in rules:
-        wanted = ", ".join(
-            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in rule.where.items()
-        )
-        log.warning(
-            "%s: no recording has %s, so that rule sets nothing; correct its 'where', which must be what the "
-            "files say in all digits",
-            rule.source,
-            wanted,
-        )
+        yield UnmetRule(source=Path(rule.source), where=tuple(rule.where.items()))
 
 
-def _tell_supply(recordings: Sequence[Recording]) -> None:
-    """Say once in how many recordings the servo read another supply than the header has."""
-    given, read, is_set = [], [], False
+def _supplies(recordings: Sequence[Recording]) -> Iterator[Finding]:
+    """Return in which recordings the servo measured another supply than the header has."""
+    names, given, measured, is_set = [], [], [], False
     for recording in recordings:
         known = recording.voltage[np.isfinite(recording.voltage)]
-        measured = float(np.median(known)) if len(known) else math.nan
-        if abs(measured - recording.supply_voltage) > _SAG * recording.supply_voltage:
+        median = float(np.median(known)) if len(known) else math.nan
+        if abs(median - recording.supply_voltage) > _SAG * recording.supply_voltage:
             is_set = is_set or any(part.field == "vin" for part in recording.corrections)
+            names.append(recording.name)
             given.append(recording.supply_voltage)
-            read.append(measured)
-    if read:
-        alike = max(read) - min(read) < _SAG * min(read)
-        log.warning(
-            "vin: %s V %s of %d of %d recordings, but their servo read %s V; simulations take what it read; "
-            "correct it with %s",
-            range_words(given),
-            "was set for the header" if is_set else "in the header",
-            len(read),
-            len(recordings),
-            range_words(read),
-            f"--set vin={np.median(read):.3g}, or a bench.yaml" if alike else "a bench.yaml",
+            measured.append(median)
+    if names:
+        is_uniform = max(measured) - min(measured) < _SAG * min(measured)
+        yield SupplyNotMeasured(
+            names=tuple(names),
+            total=len(recordings),
+            given=tuple(given),
+            measured=tuple(measured),
+            median=float(np.median(measured)) if is_uniform else None,
+            is_set=is_set,
         )
 
 
@@ -102,16 +99,15 @@ def _tell_left_out(recordings: Sequence[Recording]) -> None:
     for recording in touched:
         for part in recording.left_out:
             counts[part.channel] += part.samples
-    total = ", ".join(f"{count} of {channel}" for channel, count in counts.items())
     said = [(recording.name, " and ".join(map(str, recording.left_out))) for recording in touched]
     is_table = len(said) > _NAMED
-    log.warning(
-        "readings that cannot be right are left out of %d of %d recordings (%s)%s",
-        len(touched),
-        len(recordings),
-        total,
-        ":" if is_table else ": " + ", ".join(map(": ".join, said)),
+    finding = ReadingsLeftOut(
+        names=tuple(name for name, _ in said),
+        total=len(recordings),
+        channels=tuple(counts.items()),
+        details=() if is_table else tuple(what for _, what in said),
     )
+    log_findings(log, [finding])
     if not is_table:
         return
     width = max(len(name) for name, _ in said[:_LISTED])
@@ -121,84 +117,48 @@ def _tell_left_out(recordings: Sequence[Recording]) -> None:
         log.warning("  and %d more, see 'bam view'", len(said) - _LISTED)
 
 
-def _tell_updates(recordings: Sequence[Recording]) -> None:
-    """Say in how many recordings positions were updated by another clock than they were read by."""
-    periods = [recording.position_update_period for recording in recordings]
-    known = [1e3 * period for period in periods if period is not None]
-    if not known:
-        return
-    low, high = min(known), max(known)
-    every = f"{np.median(known):.1f}" if high < 1.05 * low else f"{low:.1f} to {high:.1f}"
-    log.warning(
-        "position: updated every %s ms only in %d of %d recordings, so that readings are up to so much older "
-        "than their times; taken as of when they were updated",
-        every,
-        len(known),
-        len(recordings),
-    )
-
-
-def _tell_gaps(recordings: Sequence[Recording]) -> None:
-    """Say where recordings have no samples for a while; longer ones `Recording` refuses."""
-    longest = [(int(np.argmax(np.diff(recording.time))), recording) for recording in recordings]
-    gaps = [
-        f"{recording.name}: {recording.time[at + 1] - recording.time[at]:.2g} s at {recording.time[at]:.2f} s"
-        for at, recording in longest
-        if recording.time[at + 1] - recording.time[at] > max(_GAP * recording.dt, _LONG)
-    ]
-    if not gaps:
-        return
-    log.warning(
-        "no samples for a while in %d of %d recordings (%s): goals of that time are not known, so that "
-        "errors there are not the model's; record these runs again, or leave them out",
-        len(gaps),
-        len(recordings),
-        _some(gaps),
-    )
-
-
-def _tell_lags(recordings: Sequence[Recording]) -> None:
-    """Say where velocity is later than position by another time than in others of its servo, or ahead."""
-    reports = {
-        recording.name: lag for recording in recordings if (lag := velocity_lag(recording)) is not None
+def _late_positions(recordings: Sequence[Recording]) -> Iterator[Finding]:
+    """Return in which recordings positions were updated by another clock than they were read by."""
+    known = {
+        recording.name: recording.position_update_period
+        for recording in recordings
+        if recording.position_update_period is not None
     }
-    stale = [name for name, report in reports.items() if report.is_stale]
-    if stale:
-        log.warning(
-            "velocity: hardly changes while the arm moves in %d of %d recordings (%s); record it again where "
-            "it counts",
-            len(stale),
-            len(recordings),
-            _some(stale),
+    if known:
+        periods = tuple(known.values())
+        yield LatePositions(
+            names=tuple(known), total=len(recordings), periods=periods, median=float(np.median(periods))
         )
-    odd: list[str] = []
+
+
+def _gaps(recordings: Sequence[Recording]) -> Iterator[Finding]:
+    """Return where recordings have no samples for a while; longer ones `Recording` refuses."""
+    gaps: dict[str, tuple[float, float]] = {}
+    for recording in recordings:
+        steps = np.diff(recording.time)
+        longest = int(np.argmax(steps))
+        if steps[longest] > max(_GAP * recording.dt, _LONG):
+            gaps[recording.name] = float(steps[longest]), float(recording.time[longest])
+    if gaps:
+        yield SampleGaps(names=tuple(gaps), total=len(recordings), gaps=tuple(gaps.values()))
+
+
+def _lags(recordings: Sequence[Recording]) -> Iterator[Finding]:
+    """Return where velocity is later than position by another time than in others of its servo, or ahead."""
+    known = {recording.name: lag for recording in recordings if (lag := velocity_lag(recording)) is not None}
+    if stale := tuple(name for name, lag in known.items() if lag.is_stale):
+        yield StaleVelocity(names=stale, total=len(recordings))
+    odd: dict[str, float] = {}
     usual: list[float] = []
     for servo in dict.fromkeys(recording.servo for recording in recordings):
-        of_servo = [
-            recording.name
-            for recording in recordings
-            if recording.servo == servo and recording.name in reports
-        ]
-        lags = {name: reports[name].lag for name in of_servo if math.isfinite(reports[name].lag)}
+        names = [recording.name for recording in recordings if recording.servo == servo]
+        lags = {name: known[name].lag for name in names if name in known and math.isfinite(known[name].lag)}
         if not lags:
             continue
         middle = float(np.median(list(lags.values())))
-        strange = [name for name, lag in lags.items() if abs(lag - middle) > _OTHER_LAG or lag < -_AHEAD]
-        odd += [f"{name}: {1e3 * lags[name]:.0f} ms" for name in strange]
-        if 0 < len(strange) < 0.5 * len(lags):
+        unlike = {name: lag for name, lag in lags.items() if abs(lag - middle) > _OTHER_LAG or lag < -_AHEAD}
+        odd |= unlike
+        if 0 < len(unlike) < 0.5 * len(lags):
             usual.append(middle)
     if odd:
-        log.warning(
-            "velocity is later than position by another time than servos take in %d of %d recordings (%s%s): "
-            "one of their channels lags; leave them out, or shift it",
-            len(odd),
-            len(recordings),
-            _some(odd),
-            f"; {range_words([1e3 * value for value in usual])} ms in most others" if usual else "",
-        )
-
-
-def _some(names: Sequence[str]) -> str:
-    """Name some of them."""
-    more = f"; and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+        yield OtherLag(names=tuple(odd), total=len(recordings), lags=tuple(odd.values()), usual=tuple(usual))

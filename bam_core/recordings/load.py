@@ -17,6 +17,8 @@ from bam_core.recordings.header_corrections import Rule, rules_above, rules_from
 from bam_core.recordings.json_log import NotALogError, read_json_log
 from bam_core.recordings.open_loop_text import read_open_loop_text
 from bam_core.recordings.recording import Recording
+from bam_core.text.finding import log_findings
+from bam_core.text.recording_findings import Repeated
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +74,8 @@ def load_recordings(
             rules_met.note(rules, recording)
             first = recordings.setdefault(recording.sha256, recording)
             if first is not recording:
-                log.warning("%s: holds the same data as %s, counted once", recording.source, first.source)
+                same = Repeated(kind="same_data", source=recording.source, duplicate_of=first.source)
+                log_findings(log, [same])
     if unusable:
         raise _refusal(unusable, len(sources))
     if not recordings:

@@ -22,6 +22,8 @@ from bam_core.recordings.joint_series import SERIES_TYPES, JointSeries, joint_se
 from bam_core.recordings.mcap_messages import TypedMessage
 from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.text.finding import log_findings
+from bam_core.text.recording_findings import Interrupted, UnmodelledSettings
 
 log = logging.getLogger(__name__)
 
@@ -89,9 +91,9 @@ def read_plain_bag(
         **cleaned.samples,
     )
     if cut:
-        log.warning("%s: interrupted, the first %.1f s of it are there", path, recording.duration)
+        log_findings(log, [Interrupted(kind="cut", source=path, duration=recording.duration)])
     if header["unmodelled"]:
-        log.warning("%s: the servo's settings are not all in the model: %s", path, header["unmodelled"])
+        log_findings(log, [UnmodelledSettings(source=path, settings=header["unmodelled"])])
     return recording
 
 

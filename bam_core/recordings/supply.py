@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from bam_core.text.recording_findings import SupplyContradicted
 
 _ALIKE = 0.03  # share; servos tell their supply in steps of 0.1 V, of 12 V or so
 
@@ -27,8 +29,8 @@ class Supply:
         return abs(self.used - self.recorded) > _ALIKE * self.recorded  # never so of NaN
 
 
-def supply_warning(supplies: Mapping[str, Supply], source: str = "") -> str:
-    """Return one line about the runs whose recordings say something else; empty where none does.
+def supply_warning(supplies: Mapping[str, Supply], source: str = "") -> tuple[SupplyContradicted, ...]:
+    """Return a finding about the runs whose recordings have another supply; none where there are none.
 
     Args:
         supplies: run -> its supply.
@@ -36,21 +38,14 @@ def supply_warning(supplies: Mapping[str, Supply], source: str = "") -> str:
     """
     wrong = {name: supply for name, supply in supplies.items() if supply.is_contradicted}
     if not wrong:
-        return ""
-    used, recorded = (
-        range_words(getattr(supply, name) for supply in wrong.values()) for name in ("used", "recorded")
-    )
-    error = max((supply.used / supply.recorded - 1.0 for supply in wrong.values()), key=abs)
-    where = ", ".join(wrong) if len(wrong) <= 3 else f"{len(wrong)} of {len(supplies)} logs"
-    given = f"given by {source}" if source else "given"
+        return ()
     return (
-        f"vin: {used} V {given}, {recorded} V recorded ({where}); motors will seem up to "
-        f"{100.0 * abs(error):.0f} % {'weaker' if error > 0.0 else 'stronger'} than they are, so leave it "
-        "out unless the recording is wrong"
+        SupplyContradicted(
+            names=tuple(wrong),
+            total=len(supplies),
+            source=source,
+            given=tuple(supply.used for supply in wrong.values()),
+            recorded=tuple(supply.recorded for supply in wrong.values()),
+            error=max((supply.used / supply.recorded - 1.0 for supply in wrong.values()), key=abs),
+        ),
     )
-
-
-def range_words(values: Iterable[float]) -> str:
-    """Return voltages, V, in three digits, such as "12" or "14.6 to 14.8"."""
-    words = [f"{value:.3g}" for value in sorted(values)]
-    return words[0] if words[0] == words[-1] else f"{words[0]} to {words[-1]}"

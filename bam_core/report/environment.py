@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from bam_core.report import names, numbers
+from bam_core.text.report_findings import SMALL
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -30,6 +31,7 @@ def environment() -> Environment:
         quantity=numbers.quantity,
         unbroken=numbers.unbroken,
     )
+    result.globals["small"] = SMALL
     return result
 
 

@@ -11,9 +11,11 @@ from bam_core.report.names import words
 from bam_core.report.numbers import mrad, mrad_interval
 from bam_core.report.parameters import not_identifiable
 from bam_core.report.results import ModelResult, Results
+from bam_core.text.data_findings import FEW
 from bam_core.text.finding import Finding
 from bam_core.text.fit_findings import UNEXPLAINED, NotConverged, ParameterList, error_difference, outliers
 from bam_core.text.misfit_findings import FAILED
+from bam_core.text.report_findings import MissingParts, NeededUndetermined
 
 _SAME = (
     0.02  # relative difference of errors in selection that does not count: as `identification.choice` has it
@@ -87,38 +89,33 @@ def _parameters(kind: str, names: Sequence[str]) -> ParameterList | None:
     return ParameterList(kind=kind, parameters=tuple(map(words, names))) if names else None
 
 
-def vague_effects(results: Results) -> str:
-    """Return how effects can be needed and yet not be determined; empty where none is both."""
+def needed_undetermined(results: Results) -> NeededUndetermined | None:
+    """Return effects that are needed and yet not determined; None where no effect is both."""
     unidentifiable = not_identifiable(results.best)
-    both = [
-        effect.name
+    both = tuple(
+        words(effect.name)
         for effect in results.effects or ()
         if effect.name in unidentifiable
         and effect.kept
         and effect.selection_mae_without - effect.selection_mae
         > max(_SAME * effect.selection_mae, effect.chance)
-    ]
-    if not both:
-        return ""
-    return (
-        f"Needed, though these logs do not tell how large: {_list(both)}. Without any one of them logs "
-        f"left out in selection are followed worse; with it they are followed alike over a range of values, "
-        f"as other parameters make up for it."
     )
+    return NeededUndetermined(effects=both) if both else None
 
 
-def left_out(results: Results) -> list[str]:
-    """Return what the directory does not hold, in words."""
+def missing_parts(results: Results) -> MissingParts | None:
+    """Return what the directory does not hold; None where it is complete."""
     best = results.best
     absent = {
-        "whether to use this servo": results.verdict is None,
-        "uncertainties and correlation": best.uncertainty is None,
-        "what each effect bought": results.effects is None,
-        "verdicts on the models": not any(model.verdict for model in results.models.values()),
-        "error of each log": not best.per_log,
-        "what was run in each log": not any(log.script for log in results.logs.values()),
+        "verdict": results.verdict is None,
+        "uncertainty": best.uncertainty is None,
+        "effects": results.effects is None,
+        "choice": not any(model.verdict for model in results.models.values()),
+        "per_log": not best.per_log,
+        "runs": not any(log.script for log in results.logs.values()),
     }
-    return [what for what, is_absent in absent.items() if is_absent]
+    parts = tuple(part for part, is_absent in absent.items() if is_absent)
+    return MissingParts(parts=parts) if parts else None
 
 
 def _test(results: Results) -> Tile:
@@ -128,7 +125,7 @@ def _test(results: Results) -> Tile:
             label="Test error",
             value=mrad(math.nan),
             unit="",
-            note="no test set: all errors are of logs that were used for the fit or the choice",
+            note=FEW["no_test"][0],
         )
     low_to_high = "" if results.has_few_tests else mrad_interval(best.test_interval)
     seeds = results.test_of_seeds

@@ -14,7 +14,7 @@ from bam_core.report.diagrams import diagrams
 from bam_core.report.environment import asset, environment
 from bam_core.report.errors import error_chart
 from bam_core.report.fits import packed_fits, shown_first, typical_log
-from bam_core.report.overview import left_out, tiles, vague_effects, warnings
+from bam_core.report.overview import missing_parts, needed_undetermined, tiles, warnings
 from bam_core.report.parameters import correlation_cells, parameter_table
 from bam_core.report.results import Results
 
@@ -38,8 +38,8 @@ def render(results: Results) -> str:
             best=results.best,
             tiles=tiles(results),
             warnings=warnings(results),
-            left_out=left_out(results),
-            vague_effects=vague_effects(results),
+            missing_parts=missing_parts(results),
+            needed_undetermined=needed_undetermined(results),
             errors=error_chart(results),
             tables={name: parameter_table(model) for name, model in results.models.items()},
             heat_maps={

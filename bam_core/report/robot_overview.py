@@ -8,6 +8,8 @@ from bam_core.report.numbers import change, mrad
 from bam_core.report.overview import Tile
 from bam_core.report.robot_results import RobotModel, RobotResults
 from bam_core.report.robot_tables import all_estimates, delay_cell
+from bam_core.text.finding import Finding
+from bam_core.text.robot_findings import NarrowBands, RobotErrors, UndeterminedServos
 
 _PASSED_ON = 1.5  # times the error of one joint at a time, beyond which joints pass errors on
 _WORSE = 2.0  # times the error of the fitted runs
@@ -57,43 +59,29 @@ def robot_tiles(results: RobotResults, model: RobotModel) -> list[Tile]:
     return tiles
 
 
-def robot_warnings(results: RobotResults, model: RobotModel) -> list[str]:
-    """Return what a reader should beware of before using the model, one sentence each."""
-    warnings = []
-    if warning := supply_warning({name: run.supply for name, run in results.runs.items()}):
-        warnings.append(f"{warning}.")
+def robot_warnings(results: RobotResults, model: RobotModel) -> list[Finding]:
+    """Return what to be careful of before using the model."""
+    findings: list[Finding] = list(supply_warning({name: run.supply for name, run in results.runs.items()}))
     train, test = (model.after.mean(runs, results.joints) for runs in (results.train, results.test))
+    given = results.before.mean(results.test, results.joints)
     if not results.test:
-        warnings.append(
-            "All runs were fitted, so nothing here says how well others are followed: give --test FILES or "
-            "--test kp=VALUE."
-        )
+        findings.append(RobotErrors(kind="no_test_runs"))
     elif test > _WORSE * train:
-        warnings.append(
-            f"Test runs are followed {test / train:.1f} times worse than fitted ones: the servos may not "
-            "carry over to such runs."
-        )
-    if test > results.before.mean(results.test, results.joints):
-        warnings.append("Test runs are followed worse than with the servos given.")
+        findings.append(RobotErrors(kind="worse_than_fitted", factor=test / train))
+    if test > given:
+        findings.append(RobotErrors(kind="worse_than_given", factor=test / given))
     runs = results.test or results.train
     whole, alone = (errors.mean(runs, results.joints) for errors in (model.after, model.one_joint))
     if whole > _PASSED_ON * alone:
-        warnings.append(
-            f"The whole robot is {whole / alone:.1f} times as far off as one joint at a time: joints or the "
-            "base pass errors on to other joints. Look for one that slips."
-        )
-    untold = [
+        findings.append(RobotErrors(kind="errors_passed_on", factor=whole / alone))
+    undetermined = tuple(
         servo
         for servo, estimates in model.parameters.items()
         if not any(estimate.told for estimate in estimates.values())
-    ]
-    if untold:
-        warnings.append(f"These runs determine no parameter of {', '.join(untold)} on its own.")
+    )
+    if undetermined:
+        findings.append(UndeterminedServos(servos=undetermined))
     if missed := {run: share for run, share in model.coverage.items() if share < _LEAST_HELD}:
-        least, most = (f"{100 * end(missed.values()):.0f}" for end in (min, max))
-        where = ", ".join(missed) if len(missed) <= 3 else f"{len(missed)} of {len(model.coverage)} test runs"
-        warnings.append(
-            f"90 % bands hold only {least if least == most else f'{least} to {most}'} % of the samples of "
-            f"{where}: they are too narrow for such runs."
-        )
-    return warnings
+        total = len(model.coverage)
+        findings.append(NarrowBands(runs=tuple(missed), shares=tuple(missed.values()), total=total))
+    return findings

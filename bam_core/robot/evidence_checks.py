@@ -13,6 +13,8 @@ from bam_core.robot.result import RobotTask
 from bam_core.robot.root import FIXED
 from bam_core.robot.run import RobotRun
 from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.text.finding import Finding
+from bam_core.text.robot_findings import IdleMotors, JointsFinding, NoLoad, SteadySpeed
 
 LEAST_RATE = 50.0
 """Hz. Friction falls from its value at rest within 0.1 rad/s, which a joint passes in 20 to 50 ms."""
@@ -23,8 +25,8 @@ _STRIBECK = "stribeck_velocity"
 
 def require_evidence(
     runs: Sequence[RobotRun], joints: Sequence[str], types: Mapping[str, str], models: Sequence[str]
-) -> list[str]:
-    """Return warnings about what the runs will not tell.
+) -> list[Finding]:
+    """Return findings about what the runs do not determine.
 
     Args:
         runs: to fit to.
@@ -60,10 +62,7 @@ def require_evidence(
     resting = [joint for joint in joints if motion[joint] < LEAST_MOTION]
     if not resting:
         return []
-    return [
-        f"{', '.join(resting)}: rest within {LEAST_MOTION:g} rad in all runs, which tells what they carry "
-        "and nothing of their friction in motion"
-    ]
+    return [JointsFinding(kind="resting", joints=tuple(resting), limit=LEAST_MOTION)]
 
 
 MOST_STEADY = 0.9
@@ -71,8 +70,8 @@ MOST_STEADY = 0.9
 be if the other were known, the variance inflation factor from which regressors count as collinear."""
 
 
-def require_excitation(task: RobotTask, models: Sequence[str]) -> list[str]:
-    """Return warnings about parameters that the motions will not tell.
+def require_excitation(task: RobotTask, models: Sequence[str]) -> list[Finding]:
+    """Return findings about parameters that the motions do not determine.
 
     A servo's type is asked about the best of its joints, which share its parameters. Of a robot that does not
     stand on a fixed base, loads are not known and not asked about.
@@ -88,7 +87,7 @@ def require_excitation(task: RobotTask, models: Sequence[str]) -> list[str]:
     motion = _motion(task.train, task.joints)
     moving = [joint for joint in task.joints if motion[joint] >= LEAST_MOTION]
     excitations = {joint: excitation(task.train, joint, loads) for joint in moving}
-    warnings = []
+    findings: list[Finding] = []
     for servo in dict.fromkeys(task.types[joint] for joint in excitations):
         own = {
             joint: joint_excitation
@@ -116,23 +115,14 @@ def require_excitation(task: RobotTask, models: Sequence[str]) -> list[str]:
             )
         if steady:
             _refuse_models(servo, models, moves, "friction that fades with speed", _has_stribeck)
-            warnings.append(
-                f"servo {servo} {moves}; its Coulomb and viscous friction are known as a sum only: let it "
-                "stop, or turn round slowly"
-            )
+            findings.append(SteadySpeed(servo=servo, speed=speed))
         if unloaded:
             _refuse_models(servo, models, carries, "friction that grows with the load", _is_loaded)
-            warnings.append(
-                f"servo {servo} {carries}; its torque constant stays near what was given, and friction is "
-                "known in proportion to it: move links that gravity turns, or add a mass"
-            )
+            findings.append(NoLoad(servo=servo, load=load, friction=friction))
         idle = [joint for joint, joint_excitation in own.items() if joint_excitation.load < friction]
         if idle and not unloaded:
-            warnings.append(
-                f"{', '.join(idle)}: no load beyond friction (±{friction:.2g} N·m), so how these motors "
-                f"differ from other {servo} is hardly told"
-            )
-    return warnings
+            findings.append(IdleMotors(joints=tuple(idle), servo=servo, friction=friction))
+    return findings
 
 
 def _refuse_models(

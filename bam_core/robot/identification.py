@@ -19,6 +19,8 @@ from bam_core.robot.settings import DEFAULT_SETTINGS, RobotIdentifySettings
 from bam_core.robot.simulation import DivergedError, RobotBench
 from bam_core.robot.unknowns import Unknowns, bodies_for, with_friction_model
 from bam_core.robot.validation import errors_of, simulate_runs, validate_robot
+from bam_core.text.finding import log_findings
+from bam_core.text.robot_findings import NoBand
 
 log = logging.getLogger(__name__)
 
@@ -121,12 +123,7 @@ def _bands(
     scales = error_scales(task.test, task.train, task.joints, simulated, fit.noise.scale)
     bands = half_widths(search, task.test, task.joints, fit, scales)
     if without := [run.name for run in task.test if run.name not in bands]:
-        log.warning(
-            "%s: no 90 %% band for %s: hardly any draw of the parameters can be simulated; "
-            "parameters and errors are not affected",
-            model,
-            ", ".join(without),
-        )
+        log_findings(log, [NoBand(model=model, runs=tuple(without))])
     return bands
 
 

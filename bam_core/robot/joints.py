@@ -11,6 +11,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongType
+from bam_core.text.robot_findings import JointsFinding
 
 _MAX_ZERO_ERROR = 1.0  # rad beyond the end of a joint's range: no zero of an encoder is off by as much
 _ONE_DOF = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
@@ -83,8 +84,10 @@ def require_recorded(servos: Mapping[str, str], recorded: Sequence[str]) -> None
         )
 
 
-def joint_warnings(spec: mujoco.MjSpec, servos: Mapping[str, str], recorded: Sequence[str]) -> list[str]:
-    """Return a line about joints that nothing drives, and one about those that a recording lacks, if any.
+def joint_warnings(
+    spec: mujoco.MjSpec, servos: Mapping[str, str], recorded: Sequence[str]
+) -> list[JointsFinding]:
+    """Return a finding about joints that nothing drives, and one about those that a recording lacks.
 
     Args:
         spec: the robot.
@@ -94,14 +97,8 @@ def joint_warnings(spec: mujoco.MjSpec, servos: Mapping[str, str], recorded: Seq
     names = [joint.name for joint in spec.joints if joint.name and joint.type in _ONE_DOF]
     idle = [name for name in names if name not in servos]
     held = [name for name in servos if name not in recorded]
-    lines = []
-    if idle:
-        lines.append(
-            f"{', '.join(idle)}: no servo is named (--servos), so nothing drives them in simulations"
-        )
-    if held:
-        lines.append(f"{', '.join(held)}: not in all logs with goal and position, so their servos hold still")
-    return lines
+    kinds = {"undriven": idle, "held": held}
+    return [JointsFinding(kind=kind, joints=tuple(some)) for kind, some in kinds.items() if some]
 
 
 def require_in_range(spec: mujoco.MjSpec, name: str, joints: Sequence[str], position: Array) -> None:

@@ -23,6 +23,8 @@ from bam_core.robot.npz_run import PYTORCH_ADVICE, read_npz_run
 from bam_core.robot.run import RobotRun, read_csv_run
 from bam_core.robot.updates import as_of_their_times
 from bam_core.servo.plausible import require_plausible
+from bam_core.text.finding import log_findings
+from bam_core.text.robot_findings import NoInterval
 
 log = logging.getLogger(__name__)
 
@@ -75,8 +77,7 @@ def load_runs(paths: Iterable[str | os.PathLike[str]], settings: RunSettings | N
         for run in _read(path, settings)
     ]
     source = "--vin" if settings.supply_voltage is not None else NAME
-    if warning := supply_warning({run.name: run.supply for run in runs}, source):
-        log.warning(warning)
+    log_findings(log, supply_warning({run.name: run.supply for run in runs}, source))
     names = [run.name for run in runs]
     if intervals:
         whole = [name for name in names if name not in intervals]
@@ -87,9 +88,7 @@ def load_runs(paths: Iterable[str | os.PathLike[str]], settings: RunSettings | N
                 advice="correct the names, or leave it out",
             )
         if whole:
-            log.warning(
-                "%s: has no interval of %s, so all of them counts", settings.intervals, ", ".join(whole)
-            )
+            log_findings(log, [NoInterval(file=f"{settings.intervals}", runs=tuple(whole))])
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         raise Conflict(f"runs called '{doubled[0]}'", "are two files", advice="rename one")

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from dataclasses import replace
+
+import numpy as np
 
 from bam_core.recordings.position_updates import at_read_times, find_updates
 from bam_core.robot.run import RobotRun
+from bam_core.text.finding import log_findings
+from bam_core.text.recording_findings import LatePositions
 
 log = logging.getLogger(__name__)
 
@@ -30,17 +33,12 @@ def as_of_their_times(run: RobotRun) -> RobotRun:
         periods[joint] = updates.period
     if not periods:
         return run
-    log.warning(
-        "%s: positions of %s were updated every %s ms only, so that readings are up to so much older than "
-        "their times; taken as of when they were updated",
-        run.name,
-        _named(periods),
-        " or ".join(sorted({f"{1e3 * period:.1f}" for period in periods.values()})),
+    finding = LatePositions(
+        names=(run.name,),
+        total=1,
+        periods=tuple(periods.values()),
+        median=float(np.median(list(periods.values()))),
+        joints=tuple(periods),
     )
+    log_findings(log, [finding])
     return replace(run, position=position)
-
-
-def _named(joints: Iterable[str], most: int = 3) -> str:
-    names = list(joints)
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"

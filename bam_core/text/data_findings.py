@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from bam_core.text.finding import Finding, listed
 
@@ -164,10 +163,6 @@ class RecordingFinding(Finding):
     """Base of findings about one recording; `source` is its file."""
 
     source: Path
-
-    def summary(self) -> dict[str, Any]:
-        """Return its entry in JSON."""
-        return super().summary() | {"source": str(self.source)}
 
 
 @dataclass(frozen=True, kw_only=True)

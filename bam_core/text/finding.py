@@ -7,6 +7,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import PurePath
 from typing import Any
 
 
@@ -38,7 +39,10 @@ class Finding(ABC):
 
     def summary(self) -> dict[str, Any]:
         """Return the entry in ``summary.json``: kind, numbers in SI units, and sentence."""
-        return {**asdict(self), "sentence": self.sentence}
+        fields = {
+            name: str(value) if isinstance(value, PurePath) else value for name, value in asdict(self).items()
+        }
+        return {**fields, "sentence": self.sentence}
 
 
 def log_findings(log: logging.Logger, findings: Iterable[Finding]) -> None:

@@ -224,7 +224,8 @@ class SearchFailed(MisfitFinding):
     def suggestion(self) -> tuple[str, ...]:
         """More trials, then the inputs."""
         return (
-            "Give more --trials; the default is enough for most servos.",
+            "Give more --trials.",
+            "The default is enough for most servos.",
             "If that does not help, check the servo file, and kp, supply and loads of the logs.",
         )
 

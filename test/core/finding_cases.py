@@ -44,6 +44,32 @@ from bam_core.text.misfit_findings import (
     SearchFailed,
     UnexplainedMisfit,
 )
+from bam_core.text.recording_findings import (
+    Interrupted,
+    LatePositions,
+    OtherLag,
+    ReadingsLeftOut,
+    Repeated,
+    SampleGaps,
+    StaleVelocity,
+    SupplyContradicted,
+    SupplyNotMeasured,
+    UnmetRule,
+    UnmodelledSettings,
+)
+from bam_core.text.report_findings import PARTS, MissingParts, NeededUndetermined
+from bam_core.text.robot_findings import (
+    FreeBase,
+    IdleMotors,
+    JointsFinding,
+    NarrowBands,
+    NoBand,
+    NoInterval,
+    NoLoad,
+    RobotErrors,
+    SteadySpeed,
+    UndeterminedServos,
+)
 from bam_core.text.uncertainty_findings import ParameterRemark, RunAdvice
 
 
@@ -122,6 +148,19 @@ REMARKS = (
     "outside_interval",
     "late_stamps",
 )
+JOINTS = (
+    "shoulder_pan",
+    "shoulder_lift",
+    "elbow_flex",
+    "wrist_flex",
+    "wrist_roll",
+    "gripper",
+    "head_yaw",
+    "head_pitch",
+    "hip",
+)
+ROBOT_ERRORS = ("no_test_runs", "worse_than_fitted", "worse_than_given", "errors_passed_on")
+NAMES = ("sin_sin_kp16", "lift_and_drop_kp8", "up_and_down_kp32")
 TEST_ERROR = TestError(
     model="m6", error=0.0012, logs=7, interval=(0.001, 0.0014), rule="kp=800", restart=None
 )
@@ -165,6 +204,47 @@ EXAMPLES: tuple[Finding, ...] = (
         remark=ParameterRemark(kind="trades", parameters=OTHERS, advice=RECORD),
     ),
     WidenRange(servo="my_servo.yaml"),
+    UnmetRule(source=Path("bench.yaml"), where=(("mass", 0.4), ("script", "sin_sin"))),
+    SupplyNotMeasured(
+        names=NAMES, total=12, given=(10.0, 12.0), measured=(7.3, 7.4), median=7.3, is_set=True
+    ),
+    SupplyNotMeasured(names=NAMES, total=12, given=(10.0,), measured=(7.3,), median=None, is_set=False),
+    ReadingsLeftOut(
+        names=NAMES,
+        total=12,
+        channels=(("position", 3), ("voltage", 2)),
+        details=("1 reading of position (far from those around, first at entry 100)",) * 3,
+    ),
+    LatePositions(names=NAMES, total=12, periods=(0.008, 0.012), median=0.01),
+    LatePositions(names=NAMES, total=3, periods=(0.008,), median=0.008),
+    LatePositions(names=("wave",), total=1, periods=(0.008,), median=0.008, joints=tuple("abcde")),
+    SampleGaps(names=NAMES, total=12, gaps=((0.08, 0.1),) * 3),
+    StaleVelocity(names=NAMES, total=12),
+    OtherLag(names=NAMES, total=12, lags=(0.07, 0.08, -0.02), usual=(0.02, 0.03)),
+    Repeated(kind="given_twice", source=Path("a.json")),
+    Repeated(kind="same_data", source=Path("a.json"), duplicate_of=Path("b.json")),
+    *(
+        Interrupted(kind=kind, source=Path("cut"), duration=2.0, planned=6.0)
+        for kind in ("set_aside", "ends_early", "no_index", "cut")
+    ),
+    Interrupted(kind="cut", source=Path("cut"), duration=2.0),
+    UnmodelledSettings(source=Path("bag"), settings="slave mode"),
+    SupplyContradicted(
+        names=NAMES, total=12, source="bench.yaml", given=(12.0,), recorded=(14.7, 14.8), error=-0.18
+    ),
+    *(JointsFinding(kind=kind, joints=JOINTS, limit=0.02) for kind in ("undriven", "held", "resting")),
+    SteadySpeed(servo="sts3215", speed=1.234),
+    NoLoad(servo="sts3215", load=0.01, friction=0.1),
+    IdleMotors(joints=JOINTS, servo="sts3215", friction=0.1),
+    NoBand(model="m4", runs=tuple("abcde")),
+    FreeBase(robot="robot.xml"),
+    NoInterval(file="interval.json", runs=tuple("abcde")),
+    *(RobotErrors(kind=kind, factor=4.0) for kind in ROBOT_ERRORS),
+    UndeterminedServos(servos=("sts3215", "xl330")),
+    NarrowBands(runs=NAMES, shares=(0.73, 0.68, 0.7), total=8),
+    NarrowBands(runs=tuple("abcde"), shares=(0.7,), total=8),
+    NeededUndetermined(effects=("zero offset", "winding heating")),
+    MissingParts(parts=tuple(PARTS)),
     NoVoltage(logs=("a",), supplies=(7.4,)),
     NoVoltage(logs=tuple("abcde"), is_all=True, supplies=(12.0, 14.8)),
     NoTemperature(logs=tuple("abcde"), assumed=25.0, effects=("winding_heating", "friction_temperature")),

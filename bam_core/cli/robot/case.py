@@ -135,16 +135,14 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     from bam_core.robot.root import FIXED
     from bam_core.robot.simulation import RobotBench
     from bam_core.servo.model import load_servo
+    from bam_core.text.finding import log_findings
+    from bam_core.text.robot_findings import FreeBase
 
     spec = load_robot(arguments.robot)
     types = servos_by_joint(spec, servo_words(arguments.servos))
     servos = {name: load_servo(name) for name in dict.fromkeys(types.values())}
     if arguments.root == FIXED and any(joint.type == mujoco.mjtJoint.mjJNT_FREE for joint in spec.joints):
-        log.warning(
-            "%s: its base is free and does not move here, as --root fixed says; a robot that stands needs "
-            "--root with the site under a foot",
-            arguments.robot,
-        )
+        log_findings(log, [FreeBase(robot=arguments.robot)])
     bench = RobotBench.make(spec, arguments.root, others=arguments.others)
     runs = load_runs(arguments.logs, run_settings(arguments))
     for run in runs:
@@ -153,8 +151,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     available = [joint for joint in types if all(joint in run.joints for run in runs)]
     if not available:
         raise Conflict("logs", "have no joint in common", advice="give those of one robot")
-    for line in joint_warnings(spec, types, available):
-        log.warning(line)
+    log_findings(log, joint_warnings(spec, types, available))
     joints = chosen_joints(available, comma_list(arguments.joints))
     return RobotCase(bench=bench, types=types, servos=servos, runs=runs, joints=joints)
 

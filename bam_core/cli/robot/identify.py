@@ -81,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.robot.settings import RobotIdentifySettings
     from bam_core.robot.tolerances import DEFAULT
     from bam_core.robot.writing import RobotOutput
+    from bam_core.text.finding import log_findings
     from bam_core.text.tolerance_words import tolerances_from
 
     start = time.monotonic()
@@ -89,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     output = RobotOutput(arguments.output, Path(arguments.robot).stem)
     case = robot_case(arguments)
     train, test = _split(case, arguments.test or (), arguments)
-    warnings = require_evidence(train, case.joints, case.types, models)
+    findings = require_evidence(train, case.joints, case.types, models)
     task = RobotTask(
         bench=case.bench,
         types=case.types,
@@ -98,8 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
         train=train,
         test=test,
     )
-    for line in (*warnings, *require_excitation(task, models)):
-        log.warning(line)
+    log_findings(log, (*findings, *require_excitation(task, models)))
     with tqdm(desc="identify", unit=" steps", disable=None, leave=False) as bar:
 
         def told(words: str) -> None:

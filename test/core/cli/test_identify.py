@@ -27,6 +27,7 @@ from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import load_servo
 from bam_core.text.data_findings import DutyMismatch
 from bam_core.text.fit_findings import NotConverged, ShortErrors, TestError
+from bam_core.text.recording_findings import ReadingsLeftOut, Repeated
 from bam_core.text.verdict_words import headline
 from test.core.finding_cases import logged
 from test.core.identification_cases import xl330_logs
@@ -200,10 +201,10 @@ def test_a_log_that_is_given_twice_counts_once(tmp_path: Path, caplog: pytest.Lo
     assert run(*brief(*logs), "--models", "m1", "--output", tmp_path / "out") == 0
     split = json.loads((tmp_path / "out" / "summary.json").read_text())["split"]
     assert sorted(split["train"] + split["test"]) == [first.stem, second.stem]
-    assert [record.message for record in caplog.records if "counted once" in record.message] == [
-        f"{first}: given twice, counted once",
-        f"{tmp_path / 'link.json'}: given twice, counted once",
-        f"{tmp_path / 'copy.json'}: holds the same data as {second}, counted once",
+    assert [finding for finding in logged(caplog) if isinstance(finding, Repeated)] == [
+        Repeated(kind="given_twice", source=first),
+        Repeated(kind="given_twice", source=tmp_path / "link.json"),
+        Repeated(kind="same_data", source=tmp_path / "copy.json", duplicate_of=second),
     ]
 
 
@@ -490,5 +491,6 @@ def test_fields_of_logs_can_be_set_and_false_readings_are_counted(
     assert page.count("arm_mass 0.012 kg (not in the header; set by --set)") == 12
     assert {each["arm_mass"] for each in logs.values()} == {0.012}
     assert {each["set"]["arm_mass"] for each in logs.values()} == {0.012}
-    (line,) = [record.message for record in caplog.records if "left out" in record.message]
-    assert "1 of 12 recordings (1 of position): kp800_sin_sin: 1 reading of position" in line
+    (finding,) = [finding for finding in logged(caplog) if isinstance(finding, ReadingsLeftOut)]
+    assert (finding.names, finding.total) == (("kp800_sin_sin",), 12)
+    assert finding.channels == (("position", 1),)

@@ -16,6 +16,8 @@ from bam_core.cli import main
 from bam_core.cli.robot import design, identify, validate, view
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.motion import read_motion
+from bam_core.text.recording_findings import SupplyContradicted
+from test.core.finding_cases import logged
 from test.core.whole_robot_cases import ARM, SERVOS, recorded, servos, write_csv
 
 LATE = RobotDeviations(delay=0.015)
@@ -143,7 +145,9 @@ def test_a_supply_that_the_servos_did_not_measure_is_warned_of(
     log = tmp_path / "a_kp16.csv"
     log.write_text("\n".join([lines[0] + ",vin", *(f"{line},14.7" for line in lines[1:])]))
     assert main(command(place, "validate", str(log))) == 0
-    assert caplog.text.count("vin: 12 V given by --vin, 14.7 V recorded (a_kp16); ") == 1
+    (finding,) = [finding for finding in logged(caplog) if isinstance(finding, SupplyContradicted)]
+    assert (finding.source, finding.names) == ("--vin", ("a_kp16",))
+    assert (finding.given, finding.recorded) == ((12.0,), pytest.approx((14.7,)))
 
 
 @pytest.mark.parametrize("words", [["--effects", "zero_offset"], ["--servo", "mx106"], ["--trials", "500"]])

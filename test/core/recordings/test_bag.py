@@ -17,6 +17,8 @@ from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange
 from bam_core.recordings import load_recordings, read_bag
 from bam_core.recordings.left_out import Reason
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.text.recording_findings import Interrupted
+from test.core.finding_cases import logged
 from test.core.refusals import refused
 from test.run_bag import PERIOD, START, RunBag
 
@@ -104,7 +106,11 @@ def test_an_interrupted_bag_is_read_where_it_is_named(
         (recording,) = load_recordings([bag])
     assert 0.5 < recording.duration < 2.5
     assert np.array_equal(recording.position, RunBag(1500).position[250 : 250 + len(recording)])
-    assert "cut: interrupted" in caplog.text
+    (finding,) = logged(caplog)
+    assert isinstance(finding, Interrupted)
+    assert finding.kind == "cut"
+    assert finding.planned is not None
+    assert 0.5 < finding.duration < finding.planned
 
 
 def truncate(bag: Path, share: float) -> Path:
@@ -141,9 +147,9 @@ def test_a_bag_that_lost_nothing_but_its_index_is_read(
     size = (bag / "run_0.mcap").stat().st_size
     truncate(bag, 1.0 - 20 / size)
     assert len(read_bag(bag)) == 350
-    assert [record.message for record in caplog.records] == [
-        f"{bag}: its index is cut off, but every message is there"
-    ]
+    (finding,) = logged(caplog)
+    assert isinstance(finding, Interrupted)
+    assert (finding.source, finding.kind) == (bag, "no_index")
 
 
 @pytest.mark.parametrize("text", ["", "rosbag2_bagfile_information:\n  version: 9\n", "a: [", "[1]"])

@@ -13,6 +13,8 @@ from bam_core.errors import BadData, BamError, Malformed, Unreadable
 from bam_core.recordings import find_sources, load_recordings
 from bam_core.recordings.discovery import unique_names
 from bam_core.recordings.json_log import NotALogError
+from bam_core.text.recording_findings import Interrupted, Repeated
+from test.core.finding_cases import logged
 from test.core.json_log_cases import log, save
 from test.core.refusals import refused
 from test.run_bag import RunBag
@@ -37,7 +39,9 @@ def test_a_directory_is_searched_at_any_depth(tree: Path, caplog: pytest.LogCapt
     with caplog.at_level(logging.WARNING):
         names = [recording.name for recording in load_recordings(tree)]
     assert names == ["a/log", "bag", "deep/log"]
-    assert "cut: interrupted recording passed over" in caplog.text
+    (finding,) = logged(caplog)
+    assert isinstance(finding, Interrupted)
+    assert (finding.source.name, finding.kind) == ("cut", "ends_early")
     assert "summary.json: entries: is missing" in caplog.text
 
 
@@ -55,9 +59,8 @@ def test_a_recording_named_twice_is_counted_once_with_a_note(
     bag = tree / "b" / "bag"
     (tree / "link").symlink_to(bag)
     sources = find_sources([bag, tree / "a" / ".." / "b" / "bag", tree / "link", tree / "b", tree / "a"])
-    notes = [record.message for record in caplog.records if "given twice" in record.message]
-    assert notes == [
-        f"{path}: given twice, counted once" for path in (tree / "a/../b/bag", tree / "link", bag)
+    assert [finding for finding in logged(caplog) if finding.kind == "given_twice"] == [
+        Repeated(kind="given_twice", source=path) for path in (tree / "a/../b/bag", tree / "link", bag)
     ]
     assert [source.path for source in sources] == [
         bag,
@@ -107,10 +110,9 @@ def test_the_same_data_under_two_names_counts_once_with_a_note(
     bag = tree / "b" / "bag"
     recordings = load_recordings([tree / "a", bag, copy, bag / "bag_0.mcap"])
     assert [recording.source for recording in recordings] == [tree / "a" / "log.json", bag]
-    notes = [record.message for record in caplog.records]
-    assert notes == [
-        f"{copy}: holds the same data as {tree / 'a' / 'log.json'}, counted once",
-        f"{bag / 'bag_0.mcap'}: holds the same data as {bag}, counted once",
+    assert logged(caplog) == [
+        Repeated(kind="same_data", source=copy, duplicate_of=tree / "a" / "log.json"),
+        Repeated(kind="same_data", source=bag / "bag_0.mcap", duplicate_of=bag),
     ]
 
 

@@ -19,6 +19,8 @@ from bam_core.errors import BadData, BamError, Conflict, Malformed, Missing, Out
 from bam_core.recordings import load_recordings, read_json_log
 from bam_core.recordings.json_log import NotALogError
 from bam_core.servo.firmware import FIRMWARES
+from bam_core.text.recording_findings import SampleGaps, SupplyNotMeasured, UnmetRule
+from test.core.finding_cases import logged
 from test.core.json_log_cases import log, save
 from test.core.refusals import refused
 
@@ -191,7 +193,9 @@ def test_conditions_of_a_bench_yaml_that_no_log_meets_are_told(
     rules.append("{where: {length: 0.2}, set: {arm_mass: 0.02}}")  # as the rule before has set it
     (tmp_path / "bench.yaml").write_text(f"rules: [{', '.join(rules)}]")
     load_recordings(save(tmp_path, log()))
-    assert caplog.text.count("that rule sets nothing") == caplog.text.count("no recording has mass 0.4,") == 1
+    (finding,) = logged(caplog)
+    assert isinstance(finding, UnmetRule)
+    assert finding.where == (("mass", 0.4),)
 
 
 def test_a_supply_that_the_servo_did_not_read_is_told_once(
@@ -200,12 +204,14 @@ def test_a_supply_that_the_servo_did_not_read_is_told_once(
     for name in ("a", "b"):
         save(tmp_path, log(vin=10.0, kp=100 + ord(name))).rename(tmp_path / f"{name}.json")
     load_recordings(tmp_path)
-    assert caplog.text.count("vin: ") == 1
-    assert "10 V in the header of 2 of 2 recordings, but their servo read 7.3 V" in caplog.text
-    assert "--set vin=7.3" in caplog.text
+    (finding,) = logged(caplog)
+    assert isinstance(finding, SupplyNotMeasured)
+    assert (finding.names, finding.total, finding.is_set) == (("a", "b"), 2, False)
+    assert (finding.given, finding.measured) == ((10.0, 10.0), (7.3, 7.3))
+    assert finding.median == 7.3
     caplog.clear()
     load_recordings(tmp_path, set_fields=["vin=7.5"])
-    assert "vin: " not in caplog.text
+    assert logged(caplog) == []
 
 
 def test_all_unusable_logs_are_told_at_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -304,10 +310,13 @@ def test_the_load_register_of_the_xl330_is_the_duty_that_its_firmwares_law_predi
 def test_a_gap_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     content = log()
     load_recordings(save(tmp_path, content))
-    assert "no samples" not in caplog.text
+    assert logged(caplog) == []
     del content["entries"][20:35]
     load_recordings(save(tmp_path, content))
-    assert "no samples for a while in 1 of 1 recordings (log: 0.08 s at 0.10 s): goals" in caplog.text
+    (finding,) = logged(caplog)
+    assert isinstance(finding, SampleGaps)
+    assert (finding.names, finding.total) == (("log",), 1)
+    assert finding.gaps[0] == pytest.approx((0.08, 0.10), abs=0.006)
 
 
 def test_a_bench_yaml_that_is_wrong_is_told_once_for_all_its_logs(

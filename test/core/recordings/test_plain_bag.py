@@ -23,6 +23,8 @@ from bam_core.recordings.bag_writer import BagTopic, BagWriter
 from bam_core.recordings.mcap_messages import read_records
 from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.text.recording_findings import Interrupted, UnmodelledSettings
+from test.core.finding_cases import logged
 from test.core.refusals import refused
 from test.run_bag import PERIOD, START, RunBag, definition
 
@@ -161,7 +163,9 @@ def test_settings_that_the_model_does_not_have_are_warned_of(
     write(tmp_path / "bag", [configuration(START, unmodelled=["slave mode"]), *foreign()])
     bench(tmp_path, f"{BENCH}, vin: 12")
     load_recordings([tmp_path])
-    assert "slave mode" in caplog.text
+    (finding,) = logged(caplog)
+    assert isinstance(finding, UnmodelledSettings)
+    assert finding.settings == "slave mode"
 
 
 def test_a_recording_is_the_same_with_and_without_its_description(tmp_path: Path) -> None:
@@ -326,7 +330,9 @@ def test_an_interrupted_one_is_read_where_it_is_named(
         (recording,) = load_recordings([path])
     assert np.array_equal(recording.position, bag.position[: len(recording)])
     assert 100 < len(recording) < 750
-    assert "interrupted" in caplog.text
+    findings = {finding.kind: finding for finding in logged(caplog)}
+    assert isinstance(findings["cut"], Interrupted)
+    assert findings["cut"].duration == pytest.approx(recording.duration)
 
 
 def same(one: Recording, other: Recording) -> bool:

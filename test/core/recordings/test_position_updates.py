@@ -13,6 +13,8 @@ from bam_core.recordings import load_recordings
 from bam_core.recordings.bad_readings import false_positions
 from bam_core.recordings.cleaning import clean
 from bam_core.recordings.position_updates import at_read_times, find_updates
+from bam_core.text.recording_findings import LatePositions
+from test.core.finding_cases import logged
 from test.core.json_log_cases import log, save
 
 COUNT = 2.0 * np.pi / 4096
@@ -181,5 +183,8 @@ def test_a_log_says_so_and_has_positions_of_its_times(
     with caplog.at_level(logging.INFO):
         (recording,) = load_recordings(save(tmp_path, log(entries=entries)))
     assert recording.position_update_period == pytest.approx(0.008, rel=0.01)
-    assert "position: updated every 8.0 ms only in 1 of 1 recordings" in caplog.text
+    (finding,) = logged(caplog)
+    assert isinstance(finding, LatePositions)
+    assert finding.total == len(finding.names) == 1
+    assert finding.median == pytest.approx(0.008, rel=0.01)
     assert np.abs(recording.position - swing(recording.time)).mean() < 0.3 * np.abs(read - swing(time)).mean()

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +13,9 @@ from bam_core.recordings import load_recordings
 from bam_core.recordings.findings import tell_findings
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.velocity_lag import VelocityLag, velocity_lag
+from bam_core.text.finding import Finding
+from bam_core.text.recording_findings import OtherLag, StaleVelocity
+from test.core.finding_cases import logged
 from test.core.identification_cases import mx106, record, xl330_logs
 
 
@@ -32,11 +34,12 @@ def later(values: np.ndarray, time: np.ndarray, by: float) -> np.ndarray:
     return np.interp(time - by, time, values)
 
 
-def told(runs: list[Recording], caplog: pytest.LogCaptureFixture) -> str:
+def findings(runs: list[Recording], caplog: pytest.LogCaptureFixture) -> list[Finding]:
+    """What is logged of the velocity."""
     caplog.clear()
     with caplog.at_level(logging.WARNING):
         tell_findings(runs, ())
-    return caplog.text
+    return [finding for finding in logged(caplog) if isinstance(finding, OtherLag | StaleVelocity)]
 
 
 def test_the_lag_of_a_velocity_is_found(runs: list[Recording]) -> None:
@@ -50,13 +53,13 @@ def test_the_lag_of_a_velocity_is_found(runs: list[Recording]) -> None:
 def test_a_channel_that_lags_in_one_recording_is_told(
     channel: str, by: float, runs: list[Recording], caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert "velocity" not in told(runs, caplog)
+    assert findings(runs, caplog) == []
     spoilt = replace(runs[0], **{channel: later(getattr(runs[0], channel), runs[0].time, by)})
-    text = told([spoilt, *runs[1:]], caplog)
-    assert f"in 1 of 3 recordings ({spoilt.name}: " in text
-    own, usual = (int(each) for each in re.findall(r"(-?\d+) ms", text))
-    assert own == pytest.approx(20 + (1e3 * by if channel == "velocity" else -1e3 * by), abs=6)
-    assert usual == pytest.approx(20, abs=6)
+    (finding,) = findings([spoilt, *runs[1:]], caplog)
+    assert isinstance(finding, OtherLag)
+    assert (finding.names, finding.total) == ((spoilt.name,), 3)
+    assert finding.lags == pytest.approx((0.02 + (by if channel == "velocity" else -by),), abs=0.006)
+    assert finding.usual == pytest.approx((0.02,), abs=0.006)
 
 
 def test_each_servo_has_a_lag_of_its_own(runs: list[Recording], caplog: pytest.LogCaptureFixture) -> None:
@@ -64,15 +67,19 @@ def test_each_servo_has_a_lag_of_its_own(runs: list[Recording], caplog: pytest.L
         replace(each, name=f"slow {each.name}", servo="other", velocity=later(each.velocity, each.time, 0.05))
         for each in runs
     ]
-    assert "velocity" not in told([*runs, *slow], caplog)
-    assert "in 1 of 4 recordings" in told([*runs, replace(slow[0], servo=runs[0].servo)], caplog)
+    assert findings([*runs, *slow], caplog) == []
+    (finding,) = findings([*runs, replace(slow[0], servo=runs[0].servo)], caplog)
+    assert isinstance(finding, OtherLag)
+    assert (finding.names, finding.total) == ((slow[0].name,), 4)
 
 
 def test_positions_that_lag_in_every_recording_are_told(
     runs: list[Recording], caplog: pytest.LogCaptureFixture
 ) -> None:
     spoilt = [replace(each, position=later(each.position, each.time, 0.05)) for each in runs]
-    assert "in 3 of 3 recordings" in told(spoilt, caplog)
+    (finding,) = findings(spoilt, caplog)
+    assert isinstance(finding, OtherLag)
+    assert (len(finding.names), finding.usual) == (3, ())
 
 
 def test_a_velocity_that_never_changes_is_told(
@@ -80,13 +87,11 @@ def test_a_velocity_that_never_changes_is_told(
 ) -> None:
     stale = replace(runs[0], velocity=np.full(len(runs[0]), 0.1))
     assert velocity_lag(stale) == VelocityLag(is_stale=True)
-    assert "velocity: hardly changes while the arm moves in 1 of 3 recordings" in told(
-        [stale, *runs[1:]], caplog
-    )
+    assert findings([stale, *runs[1:]], caplog) == [StaleVelocity(names=(stale.name,), total=3)]
 
 
 def test_nothing_is_told_of_real_recordings(caplog: pytest.LogCaptureFixture) -> None:
-    assert "velocity" not in told(load_recordings([xl330_logs()]), caplog)
+    assert findings(load_recordings([xl330_logs()]), caplog) == []
 
 
 def test_an_arm_at_rest_and_a_servo_that_reports_no_velocity_tell_nothing(runs: list[Recording]) -> None:

@@ -14,9 +14,12 @@ import pytest
 from bam_core.identification.choice.choice import SAME
 from bam_core.report import load_results, render
 from bam_core.report.names import words
+from bam_core.report.overview import missing_parts
+from bam_core.text.data_findings import FEW
 from bam_core.text.finding import Finding
 from bam_core.text.fit_findings import ErrorsDiffer, NotConverged, Outliers, ParameterList
 from bam_core.text.misfit_findings import SearchFailed
+from bam_core.text.report_findings import SMALL, NeededUndetermined
 from bam_core.text.verdict_words import VERDICTS, headline
 from test.core.report_cases import edit_summary, multiplied
 
@@ -80,7 +83,7 @@ def test_a_complete_directory_gives_every_chart(complete_results: Path) -> None:
         ["errors", "fit", "effects"]
         + [f"{chart} {model}" for chart in ("parameters", "correlation", "diagram") for model in models]
     )
-    assert "Not in this directory" not in outline.text
+    assert missing_parts(loaded) is None
     for expected in (
         loaded.reason,
         loaded.best.servo.title,
@@ -118,23 +121,27 @@ def test_the_sign_of_the_residual_is_told(results: Path) -> None:
     assert "simulated minus measured" in page_of(results)[1].text
 
 
+_NEEDED = 'data-kind="needed_undetermined"'
+
+
 @pytest.mark.long
 def test_an_effect_that_is_needed_and_not_determined_is_explained(complete_results: Path) -> None:
-    assert "do not tell how large: zero offset. " in page_of(complete_results)[1].text
+    finding = NeededUndetermined(effects=("zero offset",))
+    assert finding.sentence in page_of(complete_results)[1].text
     summary = json.loads((complete_results / "summary.json").read_text())
     for more, explained in ((0.99 * SAME, False), (1.01 * SAME, True)):
         for effect in summary["effects"]:
             effect["selection_mae_without"] = (1.0 + more) * effect["selection_mae"]
         edit_summary(complete_results, {"effects": summary["effects"]})
-        assert ("do not tell how large" in page_of(complete_results)[1].text) == explained
+        assert (_NEEDED in page_of(complete_results)[0]) == explained
     by_chance = [{**effect, "chance": 0.1 * effect["selection_mae"]} for effect in summary["effects"]]
     edit_summary(complete_results, {"effects": by_chance})
-    assert "do not tell how large" not in page_of(complete_results)[1].text
+    assert _NEEDED not in page_of(complete_results)[0]
     edit_summary(complete_results, {"effects": summary["effects"]})
     for estimate in summary["models"]["m4"]["uncertainty"]["estimates"].values():
         estimate["identifiable"] = True
     edit_summary(complete_results, {"models": summary["models"]})
-    assert "do not tell how large" not in page_of(complete_results)[1].text
+    assert _NEEDED not in page_of(complete_results)[0]
 
 
 def test_friction_models_have_one_name_in_the_page(complete_results: Path) -> None:
@@ -153,10 +160,10 @@ def test_a_parameter_that_is_known_to_be_small_is_tagged(complete_results: Path)
     for name, value in summary["models"]["m4"]["parameters"].items():
         estimates[name]["interval"] = [0.9 * value, 1.1 * value]
     edit_summary(complete_results, {"models": {"m4": summary["models"]["m4"]}})
-    assert "known to be small" not in page_of(complete_results)[1].text
+    assert SMALL not in page_of(complete_results)[1].text
     estimates["viscous"]["interval"] = [0.0, 10 * summary["models"]["m4"]["parameters"]["viscous"]]
     edit_summary(complete_results, {"models": {"m4": summary["models"]["m4"]}})
-    assert page_of(complete_results)[1].text.count("known to be small") == 1
+    assert page_of(complete_results)[1].text.count(SMALL) == 1
 
 
 def test_the_chosen_model_leads_the_errors_of_each_log(complete_results: Path) -> None:
@@ -203,7 +210,10 @@ def test_a_page_of_an_older_identification_has_no_verdict_and_says_so(results: P
     edit_summary(results, {"verdict": None})
     page, outline = page_of(results)
     assert 'id="verdict"' not in page
-    assert "older version wrote it: whether to use this servo" in outline.text
+    finding = missing_parts(load_results(results))
+    assert finding is not None
+    assert "verdict" in finding.parts
+    assert finding.sentence in outline.text
 
 
 def test_the_test_error_with_its_interval_comes_first(results: Path) -> None:
@@ -246,7 +256,7 @@ def test_a_page_without_a_test_set_says_so(results: Path) -> None:
     edit_summary(results, {"models": models})
     page, outline = page_of(results)
     assert "What was found in the recordings" not in page
-    assert "no test set: all errors are of logs that were used for the fit or the choice" in outline.text
+    assert FEW["no_test"][0] in outline.text
     assert 'class="test"' not in page
 
 
@@ -277,9 +287,10 @@ def test_an_older_directory_gives_a_page_that_says_what_is_left_out(results: Pat
     unknown = dict.fromkeys(("logs", "date", "choice", "effects", "seed", "reason"))
     edit_summary(results, {"models": models, **unknown})
     page, outline = page_of(results)
-    (said,) = re.findall(r"Not in this directory, .*?\.", outline.text)
-    for what in ("uncertainties and correlation", "what each effect bought", "error of each"):
-        assert what in said
+    finding = missing_parts(load_results(results))
+    assert finding is not None
+    assert {"uncertainty", "effects", "per_log"} <= set(finding.parts)
+    assert finding.sentence in outline.text
     assert "trajectories.npz is not there" in outline.text
     assert "errors" in outline.charts
     assert "diagram m4" in outline.charts

@@ -23,6 +23,7 @@ from bam_core.report.robot_film import film_command
 from bam_core.report.robot_overview import robot_warnings
 from bam_core.report.robot_page import most_telling
 from bam_core.report.robot_results import BEFORE, JointErrors
+from bam_core.text.robot_findings import NarrowBands, RobotErrors
 from test.core.browser import chromium
 from test.core.robot_report_cases import MODELS, NOISE, TYPES, identified_robot
 from test.core.whole_robot_cases import ARM, recorded, servos, write_csv
@@ -140,16 +141,19 @@ def test_a_model_is_shown_first_by_its_fitted_runs_not_by_the_test(output: Path)
     path.write_text(json.dumps(summary))
     loaded = load_robot_results(output)
     assert loaded.first.name == "m1"
-    assert "4.0 times worse" in render_robot(loaded)
+    (finding,) = [each for each in robot_warnings(loaded, loaded.first) if each.kind == "worse_than_fitted"]
+    assert isinstance(finding, RobotErrors)
+    assert finding.factor == pytest.approx(4.0)
+    assert finding.sentence in render_robot(loaded)
 
 
 def test_bands_that_hold_too_little_of_a_run_are_told_though_their_mean_is_right(written: Path) -> None:
     loaded = load_robot_results(written)
     held = replace(loaded.first, coverage={"slow": 0.96, "soft": 0.73, "softer": 0.675})
-    (said,) = [line for line in robot_warnings(loaded, held) if "bands" in line]
-    assert said.startswith("90 % bands hold only 68 to 73 % of the samples of soft, softer")
+    (finding,) = [finding for finding in robot_warnings(loaded, held) if finding.kind == "narrow_bands"]
+    assert finding == NarrowBands(runs=("soft", "softer"), shares=(0.73, 0.675), total=3)
     right = replace(loaded.first, coverage={"slow": 0.96, "soft": 0.83})
-    assert not [line for line in robot_warnings(loaded, right) if "bands" in line]
+    assert "narrow_bands" not in [finding.kind for finding in robot_warnings(loaded, right)]
 
 
 def test_the_largest_error_of_a_test_run_is_shown_first_but_not_of_a_joint_that_rests(written: Path) -> None:
@@ -211,7 +215,7 @@ def test_servos_of_joints_that_do_not_count_are_asked_for_with_the_film(written:
 
 def test_without_test_runs_the_page_says_so(tmp_path: Path) -> None:
     page = render_robot(load_robot_results(identified_robot(tmp_path / "out", test=False)))
-    assert "All runs were fitted" in page
+    assert '<li data-kind="no_test_runs">' in page
     assert 'class="badge">test' not in page
 
 
@@ -221,9 +225,7 @@ def test_the_page_warns_of_a_supply_that_is_not_what_was_recorded(output: Path) 
     summary = json.loads(path.read_text())
     summary["runs"]["run2"] |= {"supply_voltage": 12.0, "recorded_voltage": 14.7}
     path.write_text(json.dumps(summary))
-    assert "vin: 12 V given, 14.7 V recorded (run2); motors will seem" in render_robot(
-        load_robot_results(output)
-    )
+    assert '<li data-kind="supply_contradicted">' in render_robot(load_robot_results(output))
 
 
 def test_the_command_knows_a_robot_s_directory(output: Path, capsys: pytest.CaptureFixture[str]) -> None:

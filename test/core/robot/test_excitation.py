@@ -16,6 +16,7 @@ from bam_core.robot.result import RobotTask
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
 from bam_core.servo.model import load_servo
+from bam_core.text.robot_findings import IdleMotors, NoLoad, SteadySpeed
 
 MASS, LENGTH = 0.8, 0.25  # kg, m: 2 N·m at most, beyond the friction of the servo
 ARM = f"""<mujoco>
@@ -74,26 +75,30 @@ def test_motions_that_slow_down_and_carry_raise_nothing() -> None:
 
 
 def test_a_joint_that_carries_nothing_is_named() -> None:
-    (line,) = require_excitation(task(run(SINE, SINE), ("loaded", "upright")), ["m6"])
-    assert line.startswith("upright: ")
+    (finding,) = require_excitation(task(run(SINE, SINE), ("loaded", "upright")), ["m6"])
+    assert isinstance(finding, IdleMotors)
+    assert (finding.joints, finding.servo) == (("upright",), "sts3215")
 
 
 def test_without_slow_parts_coulomb_and_viscous_friction_are_one_number() -> None:
     steady = task(run(TRIANGLE, TRIANGLE), ("loaded",))
-    (line,) = require_excitation(steady, ["m1", "m3"])
-    assert "sum" in line
+    (finding,) = require_excitation(steady, ["m1", "m3"])
+    assert isinstance(finding, SteadySpeed)
+    assert finding.speed == pytest.approx(0.8 * 1.5 * 2.0 / np.pi, rel=0.1)
     with pytest.raises(BadData, match=r"m2, m6.*--models m1,m3"):
         require_excitation(steady, ["m1", "m2", "m6"])
     assert require_excitation(task(run(STOPS, STOPS), ("loaded",)), ["m6"]) == []
     # One joint that slows down tells it for all of its type.
-    (line,) = require_excitation(task(run(TRIANGLE, SINE), ("loaded", "upright")), ["m1"])
-    assert line.startswith("upright")
+    (finding,) = require_excitation(task(run(TRIANGLE, SINE), ("loaded", "upright")), ["m1"])
+    assert isinstance(finding, IdleMotors)
+    assert finding.joints == ("upright",)
 
 
 def test_without_loads_the_torque_constant_is_not_known() -> None:
     idle = task(run(SINE, SINE), ("upright",))
-    (line,) = require_excitation(idle, ["m1", "m2"])
-    assert "torque constant" in line
+    (finding,) = require_excitation(idle, ["m1", "m2"])
+    assert isinstance(finding, NoLoad)
+    assert finding.load < finding.friction
     with pytest.raises(BadData, match=r"m3, m6.*--models m1,m2"):
         require_excitation(idle, ["m2", "m3", "m6"])
 
@@ -108,8 +113,8 @@ def test_loads_of_a_robot_on_its_feet_are_not_asked_about() -> None:
 
 
 def test_joints_that_rest_do_not_hide_those_that_never_slow_down() -> None:
-    (line,) = require_excitation(task(run(TRIANGLE, np.zeros_like(TIME)), ("loaded", "upright")), ["m1"])
-    assert "sum" in line
+    (finding,) = require_excitation(task(run(TRIANGLE, np.zeros_like(TIME)), ("loaded", "upright")), ["m1"])
+    assert finding.kind == "steady_speed"
 
 
 def test_only_the_part_that_counts_is_looked_at() -> None:

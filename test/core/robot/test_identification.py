@@ -24,6 +24,8 @@ from bam_core.robot.unknowns import Unknowns, heavy_bodies, with_friction_model
 from bam_core.robot.writing import RobotOutput, require_new, write_robot_identification
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo
+from bam_core.text.robot_findings import JointsFinding, NoBand
+from test.core.finding_cases import logged
 from test.core.whole_robot_cases import JOINTS, bench, goals, recorded, servos
 
 TYPES = dict(zip(JOINTS, ("mx106", "mx64"), strict=True))
@@ -152,7 +154,7 @@ def test_a_run_without_a_band_is_warned_of(
     fit_at_once(monkeypatch, spread=0.1)
     monkeypatch.setattr(identification, "half_widths", lambda *words: {})
     assert identify_robot(task, RobotIdentifySettings(models=["m1"])).fits["m1"].coverage == {}
-    assert [each.args for each in caplog.records] == [("m1", "run2")]
+    assert logged(caplog) == [NoBand(model="m1", runs=("run2",))]
 
 
 def test_parameters_are_written_before_errors_are_known(
@@ -313,5 +315,7 @@ def test_runs_that_cannot_tell_are_refused_or_warned_of() -> None:
     with pytest.raises(BadData, match="servo mx64"):
         require_evidence([replace(run, position=still)], JOINTS, TYPES, ["m1"])
     both = dict.fromkeys(JOINTS, "mx64")
-    assert "elbow" in require_evidence([replace(run, position=still)], JOINTS, both, ["m1"])[0]
+    assert require_evidence([replace(run, position=still)], JOINTS, both, ["m1"]) == [
+        JointsFinding(kind="resting", joints=("elbow",), limit=0.02)
+    ]
     assert goals().kp == 16.0

@@ -17,6 +17,7 @@ from bam_core.robot.joints import (
     servos_by_joint,
 )
 from bam_core.robot.root import prepare_root, stand
+from bam_core.text.robot_findings import JointsFinding
 from test.core.whole_robot_cases import arm
 
 WALKER = """<mujoco>
@@ -90,10 +91,10 @@ def test_a_site_on_the_ground_lies_at_the_origin_upright_on_a_floor() -> None:
 def test_joints_that_nothing_drives_or_no_log_has_are_told() -> None:
     both = {"shoulder": "a", "elbow": "b"}
     assert joint_warnings(arm(), both, ["shoulder", "elbow"]) == []
-    (idle,) = joint_warnings(arm(), {"elbow": "b"}, ["shoulder", "elbow"])
-    assert idle.startswith("shoulder: no servo")
-    (held,) = joint_warnings(arm(), both, ["shoulder"])
-    assert held.startswith("elbow: not in all logs")
+    assert joint_warnings(arm(), {"elbow": "b"}, ["shoulder", "elbow"]) == [
+        JointsFinding(kind="undriven", joints=("shoulder",))
+    ]
+    assert joint_warnings(arm(), both, ["shoulder"]) == [JointsFinding(kind="held", joints=("elbow",))]
 
 
 def test_positions_that_a_joint_cannot_have_are_refused() -> None:

@@ -16,6 +16,8 @@ from bam_core.errors import BadData, Conflict, Malformed, Missing, OutOfRange, U
 from bam_core.robot.csv_columns import read_columns
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.run import RobotRun, read_csv_run
+from bam_core.text.recording_findings import SupplyContradicted
+from test.core.finding_cases import logged
 from test.core.refusals import refused
 from test.core.whole_robot_cases import JOINTS, goals, write_csv
 
@@ -153,17 +155,19 @@ def test_a_supply_that_is_not_what_was_recorded_is_told_in_one_line(
     with_supply(path, 14.7)
     write_csv(goals(), tmp_path / "mute_kp20.csv")  # says nothing of its supply
     runs = {run.name: run for run in load_runs([tmp_path], RunSettings(supply_voltage=12.0))}
-    (line,) = warnings(caplog)
-    assert line.startswith("vin: 12 V given by --vin, 14.7 V recorded (squat_kp20_a); ")
-    assert "18 % stronger" in line  # the same torques from less voltage
+    (finding,) = logged(caplog)
+    assert isinstance(finding, SupplyContradicted)
+    assert (finding.source, finding.names) == ("--vin", ("squat_kp20_a",))
+    assert finding.error == pytest.approx(12.0 / 14.7 - 1.0)  # the same torques from less voltage
     assert (runs["squat_kp20_a"].supply_voltage, runs["squat_kp20_a"].recorded_voltage) == (12.0, 14.7)
     assert runs["mute_kp20"].recorded_voltage is None
     caplog.clear()
     (tmp_path / "bench.yaml").write_text("set: {vin: 16.0}")
     load_runs([tmp_path])
-    (line,) = warnings(caplog)
-    assert line.startswith("vin: 16 V given by bench.yaml, 14.7 V recorded")
-    assert "9 % weaker" in line
+    (finding,) = logged(caplog)
+    assert isinstance(finding, SupplyContradicted)
+    assert (finding.source, finding.given) == ("bench.yaml", (16.0,))
+    assert finding.error == pytest.approx(16.0 / 14.7 - 1.0)
 
 
 @pytest.mark.parametrize("given", [None, 14.7, 14.4])

@@ -8,6 +8,8 @@ import pytest
 
 from bam_core.robot.run import RobotRun
 from bam_core.robot.updates import as_of_their_times
+from bam_core.text.recording_findings import LatePositions
+from test.core.finding_cases import logged
 
 
 def run(elbow: np.ndarray, wrist: np.ndarray, time: np.ndarray) -> RobotRun:
@@ -32,7 +34,10 @@ def test_only_the_joint_of_a_slow_bus_is_corrected(caplog: pytest.LogCaptureFixt
     late = wave(0.008 * np.floor(time / 0.008))
     read = run(late, wave(time), time)
     found = as_of_their_times(read)
-    assert "wave: positions of elbow were updated every 8.0 ms only" in caplog.text
+    (finding,) = logged(caplog)
+    assert isinstance(finding, LatePositions)
+    assert (finding.names, finding.joints) == (("wave",), ("elbow",))
+    assert finding.median == pytest.approx(0.008, rel=0.01)
     assert (found.position[:, 1] == read.position[:, 1]).all()
     true = np.sin(2.0 * np.pi * 0.7 * time)
     off = np.abs(found.position[:, 0] - true)[:-1].mean()

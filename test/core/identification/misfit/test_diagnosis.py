@@ -167,7 +167,8 @@ def test_a_wrong_weight_among_others_is_a_header_and_no_physics():
     found = diagnosed(recordings, Truth())
     assert found.findings[0].kind == "load_header"
     assert [form.value for form in found.findings[0].forms] == ["1.19 kg at 0.15 m"]
-    assert found.findings[0].changes == pytest.approx((1.4 / 1.19 - 1.0,), abs=0.05)
+    (change,) = found.findings[0].changes
+    assert 0.05 < change < 1.4 / 1.19 - 1.0  # other parameters take a part of it
 
 
 def test_repeated_runs_raise_the_floor():

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings about a robot's runs: what they do not determine, and what its servos cannot be used for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bam_core.text.finding import Finding, listed, percent
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointsFinding(Finding):
+    """Something about some joints.
+
+    Attributes:
+        kind: "undriven" (no servo is named), "held" (not recorded in all logs), or "resting" (they hardly
+            move).
+        joints: names.
+        limit: of the motion of joints that rest, rad.
+    """
+
+    joints: tuple[str, ...]
+    limit: float | None = None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which, and what follows."""
+        joints = listed(self.joints, most=8)
+        if self.kind == "undriven":
+            return (f"{joints}: no servo is named (--servos).", "Nothing drives them in simulations.")
+        if self.kind == "held":
+            return (f"{joints}: not in all logs with goal and position.", "Their servos hold still.")
+        return (
+            f"{joints}: rest within {self.limit:g} rad in all runs.",
+            "Their loads are determined, their friction in motion is not.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SteadySpeed(Finding):
+    """A servo that never moves slowly.
+
+    Attributes:
+        servo: name.
+        speed: near which it always is, rad/s.
+    """
+
+    kind: str = field(default="steady_speed", init=False)
+    servo: str
+    speed: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The speed, what is not determined, and what to record."""
+        return (
+            f"Servo {self.servo} never moves slowly: its speed is near {self.speed:.2g} rad/s in all runs.",
+            "Its Coulomb and viscous friction are determined as a sum only.",
+            "Let it stop, or turn round slowly.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoLoad(Finding):
+    """A servo that never carries a load that matters.
+
+    Attributes:
+        servo: name.
+        load: by which its load changes at most, N·m.
+        friction: that holds it without load, N·m.
+    """
+
+    kind: str = field(default="no_load", init=False)
+    servo: str
+    load: float
+    friction: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Load and friction, what is not determined, and what to record."""
+        return (
+            f"Servo {self.servo} never carries a load that matters.",
+            f"The load changes by ±{self.load:.2g} N·m at most.",
+            f"Friction alone holds ±{self.friction:.2g} N·m.",
+            "Its torque constant stays near the given one.",
+            "Friction is determined relative to it.",
+            "Move links that gravity turns, or add a mass.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleMotors(Finding):
+    """Joints without a load beyond friction, whose motors may differ from others of their type.
+
+    Attributes:
+        joints: names.
+        servo: their type.
+        friction: N·m.
+    """
+
+    kind: str = field(default="idle_motors", init=False)
+    joints: tuple[str, ...]
+    servo: str
+    friction: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which, and what is not determined."""
+        return (
+            f"{listed(self.joints, most=8)}: no load beyond friction (±{self.friction:.2g} N·m).",
+            f"How these motors differ from other {self.servo} is hardly determined.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoBand(Finding):
+    """Runs without a 90 % band.
+
+    Attributes:
+        model: name.
+        runs: names.
+    """
+
+    kind: str = field(default="no_band", init=False)
+    model: str
+    runs: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which, why, and what is not affected."""
+        return (
+            f"{self.model}: no 90 % band for {listed(self.runs)}.",
+            "Hardly any draw of the parameters can be simulated.",
+            "Parameters and errors are not affected.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FreeBase(Finding):
+    """A robot whose base is free and is taken as fixed; `robot` is its file."""
+
+    kind: str = field(default="free_base", init=False)
+    robot: str
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """That it is, and what a standing robot needs."""
+        return (
+            f"{self.robot}: its base is free, and does not move here (--root fixed).",
+            "A robot that stands needs --root with the site under a foot.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoInterval(Finding):
+    """Runs for which a file of intervals has none.
+
+    Attributes:
+        file: of the intervals.
+        runs: names.
+    """
+
+    kind: str = field(default="no_interval", init=False)
+    file: str
+    runs: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which, and what counts."""
+        return (f"{self.file}: has no interval of {listed(self.runs)}, so all of them counts.",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotErrors(Finding):
+    """How errors of a robot's runs compare.
+
+    Attributes:
+        kind: "no_test_runs", "worse_than_fitted" (test runs), "worse_than_given" (test runs, than with the
+            servos given) or "errors_passed_on" (the whole robot, than one joint at a time).
+        factor: ratio of the errors; None of "no_test_runs".
+    """
+
+    factor: float | None = None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The ratio, and what it means."""
+        return {
+            "no_test_runs": (
+                "All runs were fitted, so errors of other runs are unknown.",
+                "Give --test FILES or --test kp=VALUE.",
+            ),
+            "worse_than_fitted": (
+                f"Test runs are followed {self.factor or 0.0:.1f} times worse than fitted ones.",
+                "The servos may not carry over to such runs.",
+            ),
+            "worse_than_given": ("Test runs are followed worse than with the servos given.",),
+            "errors_passed_on": (
+                f"The whole robot's error is {self.factor or 0.0:.1f} times that of one joint at a time.",
+                "Joints or the base pass errors on to other joints.",
+                "Look for one that slips.",
+            ),
+        }[self.kind]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UndeterminedServos(Finding):
+    """Servos of which no parameter is determined on its own; `servos` are their names."""
+
+    kind: str = field(default="undetermined_servos", init=False)
+    servos: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which."""
+        return (f"These runs determine no parameter of {', '.join(self.servos)} on its own.",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NarrowBands(Finding):
+    """Test runs whose 90 % bands hold too few samples.
+
+    Attributes:
+        runs: names.
+        shares: of their samples.
+        total: number of test runs.
+    """
+
+    kind: str = field(default="narrow_bands", init=False)
+    runs: tuple[str, ...]
+    shares: tuple[float, ...]
+    total: int
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """How many they hold, and what that means."""
+        low, high = percent(min(self.shares)), percent(max(self.shares))
+        held = low if low == high else f"{low} to {high}"
+        where = ", ".join(self.runs) if len(self.runs) <= 3 else f"{len(self.runs)} of {self.total} test runs"
+        return (
+            f"90 % bands hold only {held} of the samples of {where}.",
+            "They are too narrow for such runs.",
+        )
