@@ -5,7 +5,8 @@ TABLE is written; SOURCES is the folder that the site is built from. Status 1 if
 
 Sentences of paragraphs and of list items count, as markdown-it parses them; an item of a list is a
 paragraph. Headings, tables, code blocks, directives, pictures and targets of links do not count. Inline
-code is one word of one syllable. Bold words at the beginning of a paragraph belong to its first sentence.
+code, or a list of it, is one word of one syllable. Bold words at the beginning of a paragraph belong to its
+first sentence.
 
 Reading ease is that of Flesch (1948), 206.835 - 1.015 words/sentence - 84.6 syllables/word. Syllables are
 groups of vowels, less a silent e at the end: an estimate, sufficient to compare pages.
@@ -41,6 +42,7 @@ LEAST_PROSE = 30
 """Words of a page from which a mean length and a reading ease are asked of it."""
 
 _CODE = "Code"  # stands for inline code: one word, one syllable; a sentence may begin with it
+_NAMES = re.compile(r"Code(?:, Code)+")  # a list of names
 _NO_PROSE = re.compile(r"^:{3,}.*$|^:[a-z-]+:.*$|^\$\$[\s\S]*?\$\$", re.MULTILINE)
 _END = re.compile(r"(?<=[.!?])[)\"']*\s+(?=[\"'(]?[A-Z0-9])")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|al|(?<!\d )(?<!°)[A-Z])\.$")
@@ -134,7 +136,7 @@ def paragraphs_of(text: str) -> Iterator[str]:
         if token.type in ("table_open", "table_close"):
             in_table = token.type == "table_open"
         if token.type == "inline" and not in_table and before is not None and before.type == "paragraph_open":
-            yield "".join(_prose(token.children or []))
+            yield _NAMES.sub(_CODE, "".join(_prose(token.children or [])))
 
 
 def _prose(tokens: list[Token]) -> Iterator[str]:
@@ -189,10 +191,11 @@ def pages(root: Path = ROOT, sources: Path | None = None) -> list[Readability]:
     """
     docs = sorted((root / "docs").rglob("*.md"))
     files = {str(file.relative_to(root)): file for file in [root / "README.md", *docs]}
-    for file in sorted(sources.rglob("*.md")) if sources else []:
-        name = file.relative_to(sources)
-        if not (root / "docs" / name).exists():
-            files[f"site: {name}"] = file
+    if sources is not None:
+        generated = {file.relative_to(sources): file for file in sorted(sources.rglob("*.md"))}
+        files |= {
+            f"site: {name}": generated[name] for name in generated if not (root / "docs" / name).exists()
+        }
     return [measure(name, file.read_text(encoding="utf-8")) for name, file in files.items()]
 
 
