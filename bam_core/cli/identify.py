@@ -311,8 +311,8 @@ def _terminable() -> Iterator[None]:
     def end(number: int, _: object) -> None:
         nonlocal ended
         ended = True
-        for number in _ENDING:
-            signal.signal(number, signal.SIG_IGN)
+        for ending in _ENDING:
+            signal.signal(ending, signal.SIG_IGN)
         raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
     before = {number: signal.signal(number, end) for number in _ENDING}
