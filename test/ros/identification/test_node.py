@@ -305,8 +305,8 @@ def test_tolerances_of_the_node_are_those_of_the_identification(
 ) -> None:
     given: list[Tolerances] = []
 
-    def refuse(*_: Any, tolerances: Tolerances, **__: Any) -> None:
-        given.append(tolerances)
+    def refuse(_: Any, __: Any, settings: IdentifySettings, **___: Any) -> None:
+        given.append(settings.tolerances)
         raise OutOfRange("trials", 3, "more")
 
     monkeypatch.setattr("bam_ros.identification.node.identify", refuse)
