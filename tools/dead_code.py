@@ -18,7 +18,8 @@ USERS = ("test", "examples", "launch", "docs/conf.py", "setup.py")
 
 WHITELIST = {
     # Set for a library, which reads it.
-    "MuJoCo": "act azimuth diffuse elevation matid offheight offwidth plugin_name",
+    "MuJoCo": "act actfrclimited actfrcrange actgravcomp"
+    " azimuth diffuse elevation matid offheight offwidth plugin_name",
     "C, whose memory it keeps": "_alive",
     "NumPy": "writeable",
     "Numba": "_cache",
