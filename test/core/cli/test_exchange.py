@@ -73,7 +73,7 @@ def test_logs_become_bags_of_their_names_and_logs_again() -> None:
 def test_a_servo_becomes_mjcf_for_a_robot_or_a_bench(caplog: pytest.LogCaptureFixture) -> None:
     assert main(["export", "mx106", "--output", "mx106.xml"]) == 0
     assert mujoco.MjModel.from_xml_path("mx106.xml").nv == 0
-    assert "identify m1" in caplog.text
+    assert "m1 with --effects none" in caplog.text
     words = ["export", "mx106", "--kp", "32", "--vin", "12", "--bench", "1,0.15,0.05"]
     assert main([*words, "--output", "bench.xml"]) == 0
     model = mujoco.MjModel.from_xml_path("bench.xml")
