@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from pathlib import Path
 
 import mujoco
@@ -18,6 +19,7 @@ from bam_core.servo.pendulum import GRAVITY
 
 log = logging.getLogger(__name__)
 
+_XACRO = re.compile(rb"<\s*xacro:|\$\{|\$\(")
 _NOT_A_NUMBER = "'NaN'"
 """In MuJoCo's warning of a number that is none; it would go on with it."""
 
@@ -32,6 +34,7 @@ def load_robot(path: str | os.PathLike[str]) -> mujoco.MjSpec:
     path = Path(path)
     if not path.is_file():
         raise Unreadable(path, "no such file", expected="MJCF .xml or URDF .urdf", advice="correct the path")
+    _require_expanded(path)
     check_model_files(path)
     refusal: Exception | None = None
     with library_warnings() as warnings:
@@ -45,16 +48,42 @@ def load_robot(path: str | os.PathLike[str]) -> mujoco.MjSpec:
         raise Malformed(path, one_line(refusal), expected="MJCF or URDF", advice="correct the file")
     for line in warnings:
         log.warning("%s: MuJoCo: %s", path, printable_line(line))
-    if path.suffix == ".urdf":  # which does not say what gravity is
+    if path.suffix.lower() == ".urdf":  # which does not say what gravity is
         spec.option.gravity = [0.0, 0.0, -GRAVITY]
     return spec
 
 
 def _parse(path: Path) -> mujoco.MjSpec:
     try:
-        return mujoco.MjSpec.from_file(str(path))
+        return _spec(path)
     except ValueError as error:
         if PLUGIN_NAME not in str(error):
             raise
     load_plugin()
-    return mujoco.MjSpec.from_file(str(path))
+    return _spec(path)
+
+
+def _spec(path: Path) -> mujoco.MjSpec:
+    if path.suffix in (".xml", ".urdf") or path.suffix.lower() not in (".xml", ".urdf"):
+        return mujoco.MjSpec.from_file(str(path))
+    spec = mujoco.MjSpec.from_string(
+        path.read_text(encoding="utf-8")
+    )  # files know endings in small letters only
+    spec.modelfiledir = str(path.resolve().parent)
+    return spec
+
+
+def _require_expanded(path: Path) -> None:
+    """Refuse a description that xacro has not expanded."""
+    if path.suffix.lower() == ".xacro" or (
+        path.suffix.lower() == ".urdf" and _XACRO.search(path.read_bytes()) is not None
+    ):
+        expanded = path.with_suffix("") if path.suffix.lower() == ".xacro" else path
+        name = expanded.name if expanded.suffix.lower() == ".urdf" else f"{expanded.stem}.urdf"
+        target = name if name != path.name else f"expanded_{name}"
+        raise Malformed(
+            path,
+            "is not expanded yet: it has elements of xacro",
+            expected="plain URDF",
+            advice=f"run 'xacro {path.name} > {target}', and give that file",
+        )

@@ -11,6 +11,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongType
+from bam_core.mujoco.robot import compile_robot
 from bam_core.text.robot_findings import JointsFinding
 
 _MAX_ZERO_ERROR = 1.0  # rad beyond the end of a joint's range: no zero of an encoder is off by as much
@@ -113,7 +114,7 @@ def require_in_range(spec: mujoco.MjSpec, name: str, joints: Sequence[str], posi
     Raises:
         BamError: a reading is far beyond the range of its joint.
     """
-    model = spec.copy().compile()
+    model = compile_robot(spec.copy())
     for column, joint in enumerate(joints):
         number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
         if number < 0 or not model.jnt_limited[number] or model.jnt_type[number] != _ONE_DOF[0]:
