@@ -48,7 +48,7 @@ class Patient(Dynamixel):
 
     @property
     def parameters(self) -> dict[str, object]:
-        return {**super().parameters, **self.patience}
+        return {**super().parameters, **self.lenient}
 
 
 class PatientFeedForward(FeedForward):
@@ -56,7 +56,7 @@ class PatientFeedForward(FeedForward):
 
     @property
     def parameters(self) -> dict[str, object]:
-        return {**super().parameters, **self.patience}
+        return {**super().parameters, **self.lenient}
 
 
 class Careless(Patient):
@@ -91,7 +91,7 @@ class PatientOld(OldDynamixel):
 
     @property
     def parameters(self) -> dict[str, object]:
-        return {**super().parameters, **self.patience}
+        return {**super().parameters, **self.lenient}
 
 
 def test_a_recorder_whose_bus_was_away_ends_its_run_before_torque_comes_back(watcher: Watcher) -> None:
