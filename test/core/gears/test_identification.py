@@ -31,6 +31,7 @@ from bam_core.servo.friction import Friction
 from bam_core.servo.model import Provenance
 from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.simulation.synthetic import SynthesisSettings, synthesize
+from test.core.finding_cases import logged
 from test.core.refusals import refused
 
 SERVO = load_servo("xl330_bam")
@@ -289,9 +290,10 @@ def test_the_file_of_a_fit_is_a_servo_with_the_errors_that_were_printed(
     assert main([*words[:-1], str(again), "--params", str(other)]) == 0
     assert json.loads(again.read_text())["models"]["gear"] == found["models"]["gear"]
     assert f"{other} was fitted to 1 of the 1 held out" in capsys.readouterr().out
-    (line,) = [record.getMessage() for record in caplog.records]
-    assert "|ρ̂| is 1." in line
-    assert "lower gear.input_side = 0.1 or gear.output_side = 1.6" in line
+    (finding,) = logged(caplog)
+    assert finding.kind == "ill_posed_gear"
+    assert 1.0 < finding.feedback < 2.0
+    assert (finding.input_side, finding.output_side) == (0.1, 1.6)
     capsys.readouterr()
     # In MuJoCo it follows the same logs as closely.
     assert main(["simulate", "--servo", str(file), "--recording", str(logs)]) == 0

@@ -24,10 +24,11 @@ import os, sys
 os.environ["MUJOCO_GL"] = "egl"
 from itertools import islice
 import numpy as np
-from bam_core import PendulumBench, load_servo, synthesize
+from bam_core import PendulumBench, SynthesisSettings, load_servo, synthesize
 from site_pages import film
 servo = load_servo("mx106")
-run = synthesize(servo, PendulumBench(mass=1.0, length=0.2), "lift_and_drop", 8.0, sample_period=0.01)
+settings = SynthesisSettings(sample_period=0.01)
+run = synthesize(servo, PendulumBench(mass=1.0, length=0.2), "lift_and_drop", 8.0, settings)
 pictures = list(film.frames(run, {"right": servo, "sts3215": load_servo("sts3215")}))
 np.savez(sys.argv[1], *map(np.asarray, pictures[::20]))
 """
