@@ -255,7 +255,7 @@ def test_an_overload_before_the_start_is_named_and_stays_until_a_reboot(
     client.wait_for(reported)
     assert virtual.get("torque_enable") == 0
     client.wait_for(lambda: client.states)  # topics are discovered one by one
-    assert client.states[-1].hardware_error[0] == ServoStates.ERROR_OVERLOAD
+    client.wait_for(lambda: client.states[-1].hardware_error[0] == ServoStates.ERROR_OVERLOAD)
     reboot = client.node.create_client(Trigger, "dynamixel/reboot")
     client.wait_for(reboot.service_is_ready)
     answer = reboot.call_async(Trigger.Request())
