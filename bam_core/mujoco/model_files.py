@@ -20,7 +20,7 @@ from bam_core.mujoco.model_demands import Demands, Tag, number
 
 FOLDER_VARIABLE = "BAM_MODEL_FOLDER"
 """Environment variable with a folder that holds all files of a model, where they are not beside it."""
-_LONGEST_TEXT = 100 << 20  # bytes; meshes that stand in the description itself take megabytes
+LONGEST_TEXT = 100 << 20  # bytes; meshes that stand in the description itself take megabytes
 
 _TAG = re.compile(r"<\s*(/?)\s*([A-Za-z]\w*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>")
 _ATTRIBUTE = re.compile(r"([A-Za-z]\w*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
@@ -72,7 +72,7 @@ class _Description:
         return self._seen[file]
 
     def _looked(self, file: Path, within: tuple[Path, ...]) -> _Amount:
-        if file.stat().st_size > _LONGEST_TEXT:
+        if file.stat().st_size > LONGEST_TEXT:
             raise Malformed(
                 self._path, "is too long", expected="100 MB at most", advice="put meshes into files"
             )
@@ -110,7 +110,7 @@ class _Description:
         return _Amount(sum(amount.elements for amount in amounts), max(amount.copies for amount in amounts))
 
     def _require_own(self, tags: list[Tag], file: Path) -> None:
-        for name in _named(tags, bare=self._path.suffix == ".urdf"):
+        for name in _named(tags, bare=self._path.suffix.lower() == ".urdf"):
             if not all(self._holds(folder / name) for folder in {self._home, file.parent}):
                 raise Malformed(
                     self._path,
@@ -144,7 +144,7 @@ def _whole(path: str | Path) -> Path:
 
 def _tags(text: str) -> Iterator[Tag]:
     """Give the tags of a description: whether one ends an element, its name, its attributes."""
-    for ends, name, rest in _TAG.findall(_without_comments(text)):
+    for ends, name, rest in _TAG.findall(without_comments(text)):
         values = {key: unescape(one or other) for key, one, other in _ATTRIBUTE.findall(rest)}
         if rest.rstrip().endswith("/"):
             yield Tag(False, name, values)
@@ -153,7 +153,7 @@ def _tags(text: str) -> Iterator[Tag]:
             yield Tag(bool(ends), name, values)
 
 
-def _without_comments(text: str) -> str:
+def without_comments(text: str) -> str:
     """Not by a pattern, which would take the square of the length where comments do not end."""
     parts, begin = [], 0
     while (start := text.find("<!--", begin)) >= 0:

@@ -12,14 +12,15 @@ import mujoco
 
 from bam_core.errors import Malformed, Unreadable, printable_line
 from bam_core.mujoco.library_warnings import library_warnings
-from bam_core.mujoco.model_files import check_model_files
+from bam_core.mujoco.model_files import LONGEST_TEXT, check_model_files, without_comments
 from bam_core.mujoco.native import PLUGIN_NAME, load_plugin
 from bam_core.mujoco.robot import REFUSALS, one_line
 from bam_core.servo.pendulum import GRAVITY
 
 log = logging.getLogger(__name__)
 
-_XACRO = re.compile(rb"<\s*xacro:|\$\{|\$\(")
+_XACRO = re.compile(r"<\s*xacro:|\$\{|\$\(")
+"""What xacro leaves behind in comments only."""
 _NOT_A_NUMBER = "'NaN'"
 """In MuJoCo's warning of a number that is none; it would go on with it."""
 
@@ -75,9 +76,8 @@ def _spec(path: Path) -> mujoco.MjSpec:
 
 def _require_expanded(path: Path) -> None:
     """Refuse a description that xacro has not expanded."""
-    if path.suffix.lower() == ".xacro" or (
-        path.suffix.lower() == ".urdf" and _XACRO.search(path.read_bytes()) is not None
-    ):
+    ending = path.suffix.lower()
+    if ending == ".xacro" or (ending == ".urdf" and _XACRO.search(_beginning(path)) is not None):
         expanded = path.with_suffix("") if path.suffix.lower() == ".xacro" else path
         name = expanded.name if expanded.suffix.lower() == ".urdf" else f"{expanded.stem}.urdf"
         target = name if name != path.name else f"expanded_{name}"
@@ -87,3 +87,9 @@ def _require_expanded(path: Path) -> None:
             expected="plain URDF",
             advice=f"run 'xacro {path.name} > {target}', and give that file",
         )
+
+
+def _beginning(path: Path) -> str:
+    """Return the text without comments, as much of it as a description may have."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return without_comments(file.read(LONGEST_TEXT))
