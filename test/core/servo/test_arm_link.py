@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bam_core.errors import OutOfRange
@@ -95,6 +95,8 @@ def test_a_stiff_link_is_a_rigid_arm() -> None:
     assert errors[1] < 1e-3
 
 
+# Near the top of a soft link the slope of its equation is small: a wrong one would not arrive.
+@example(0.89 / BENCH.gravity_torque, 0.0, 3.0)
 @given(st.floats(1e-4, 1.0), st.floats(0.0, 0.1), st.floats(-3.0, 3.0))
 def test_an_arm_at_rest_stays_at_rest(compliance: float, backlash: float, shaft: float) -> None:
     spring = link(compliance, backlash)

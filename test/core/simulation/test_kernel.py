@@ -115,6 +115,18 @@ def test_a_torque_that_is_released_later_lets_the_arm_fall_later():
     np.testing.assert_allclose(rollout.positions(vector)[0], expected, atol=1e-12)
 
 
+def test_arms_that_are_released_at_rest_within_a_step_fall_alike_in_every_lane():
+    time = np.arange(400) * 2e-3
+    still = run(time, 1.0, position=1.0, enabled=time < 0.2, kp=32.0)
+    model = servo(Friction(coulomb=0.1 * BENCH.gravity_torque))
+    vector = parameter_vector(model, BenchEffects(command_delay=0.4 * 2e-3))
+    first, *others = Rollout.for_servo([still] * 5, model, dt=2e-3).positions(vector)
+    before = first[(time > 0.1) & (time < 0.2)]
+    assert np.ptp(before) == 0.0 < abs(first[-1] - before[0])
+    for other in others:
+        np.testing.assert_array_equal(other, first)
+
+
 def test_an_encoder_that_is_off_by_an_angle_only_shifts_the_run():
     recording = random_run(7, 2e-3)
     shifted = dataclasses.replace(
