@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+import math
+
 from launch import LaunchDescription
 from launch.action import Action
 
@@ -54,6 +56,12 @@ ARGUMENTS = (
         choices=("true", "false"),
         description="simulated: publish /clock and stamp with simulated time, for use_sim_time",
     ),
+    Argument(
+        name="wait_for_device",
+        default=math.inf,
+        description="how long the node waits at its start for port, power and servos, s; inf: any time;"
+        " 0.0: not at all",
+    ),
     Argument(name="rate", default=500.0, description="duties per second, 1/s; 0.0: as the bus allows"),
 )
 
@@ -67,5 +75,10 @@ def nodes(values: LaunchValues) -> list[Action]:
     """Describe the node."""
     same = [argument.name for argument in ARGUMENTS if argument.name != "joints"]
     parameters = values.parameters(*same, joint_names="joints")
-    plan = PlannedNode(executable="feedforward", parameters=parameters, title="the feed-forward node")
+    plan = PlannedNode(
+        executable="feedforward",
+        parameters=parameters,
+        defaults={"wait_for_device": values["wait_for_device"]},
+        title="the feed-forward node",
+    )
     return [values.node(plan)]

@@ -14,6 +14,7 @@ The recorder asks for each load in its log; confirm it with
 
 from __future__ import annotations
 
+import math
 from pathlib import Path, PurePosixPath
 
 from launch import LaunchDescription
@@ -67,6 +68,12 @@ ARGUMENTS = (
     Argument(name="joint", default="joint", description="name of the servo's joint, as in the session file"),
     Argument(
         name="rate", default=500.0, description="states per second, 1/s; 0.0: as fast as the bus allows"
+    ),
+    Argument(
+        name="wait_for_device",
+        default=math.inf,
+        description="how long the driver waits at its start for port, power and servos, s; inf: any time;"
+        " 0.0: not at all",
     ),
     Argument(
         name="virtual",
@@ -183,18 +190,23 @@ def _bench(executable: str, parameters: dict[str, object]) -> PlannedNode:
 
 
 def _dynamixel(values: LaunchValues, port: str) -> PlannedNode:
-    given = values.parameters("baud_rate", "rate", ids="id", joint_names="joint")
+    given = values.parameters("baud_rate", "rate", "wait_for_device", ids="id", joint_names="joint")
     parameters = {**({"port": port} if port else {}), **_listed(given, "ids", "joint_names")}
-    return PlannedNode(executable="dynamixel", parameters=parameters, title="the driver")
+    return _driver("dynamixel", parameters, values)
 
 
 def _erob(values: LaunchValues, interface: str) -> PlannedNode:
-    given = values.parameters("rate", positions="id", servos="servo", joint_names="joint")
+    given = values.parameters("rate", "wait_for_device", positions="id", servos="servo", joint_names="joint")
     parameters = {
         **({"interface": interface} if interface else {}),
         **_listed(given, "positions", "servos", "joint_names"),
     }
-    return PlannedNode(executable="erob", parameters=parameters, title="the driver")
+    return _driver("erob", parameters, values)
+
+
+def _driver(executable: str, parameters: dict[str, object], values: LaunchValues) -> PlannedNode:
+    defaults = {"wait_for_device": values["wait_for_device"]}
+    return PlannedNode(executable=executable, parameters=parameters, defaults=defaults, title="the driver")
 
 
 def _listed(parameters: dict[str, object], *names: str) -> dict[str, object]:

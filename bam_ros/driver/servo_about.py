@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from bam_ros.driver.joint_limits import HALF_TURN
@@ -71,6 +72,19 @@ SERVO_PARAMETERS = (
     ),
 )
 """Of every servo node."""
+DEVICE_PARAMETERS = (
+    NodeParameter(
+        name="wait_for_device",
+        default=0.0,
+        description=(
+            "how long a start waits for port, power and servos that are not there yet, s; .inf: any time;"
+            " 0: not at all"
+        ),
+        low=0.0,
+        high=math.inf,
+    ),
+)
+"""Of servo nodes that need hardware."""
 POSITION_PARAMETERS = (
     NodeParameter(
         name="path_tolerance",

@@ -15,7 +15,7 @@ _OLDEST = 0.05  # s; a sample that seems to be older was stamped by another cloc
 
 
 class BusGone(Unavailable):
-    """The port itself has vanished, such as an adapter that was unplugged; it may come back."""
+    """The device is away, and may come: no such port, or nobody on it answers."""
 
 
 class BusTimeout(Unavailable):

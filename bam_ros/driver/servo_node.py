@@ -18,11 +18,14 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
+from rclpy.timer import Timer
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError, Unavailable
+from bam_ros.driver import device_wait
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
+from bam_ros.driver.device_wait import DeviceWait
 from bam_ros.driver.diagnostics import servo_diagnostics
 from bam_ros.driver.joint_command import JointCommandTopic
 from bam_ros.driver.joint_limits import Range, joint_limits, limit_warnings, parse_limits
@@ -86,6 +89,7 @@ class ServoNode(LifecycleNode):
         self._ignored, self._ignored_at = "", -math.inf  # command: in words, and when, s
         self._failure: BamError | None = None  # why configuring failed last
         self._starting = False
+        self._device_timer: Timer | None = None  # while its start waits for the device
         self.is_over = False
         """Whether its life cycle has ended, and its process shall."""
         self.exit_status = 0
@@ -163,11 +167,39 @@ class ServoNode(LifecycleNode):
     def start(self) -> None:
         """Configure and activate where the parameter `autostart` says so.
 
+        A device that is not there yet is looked for again while the node is spun. After the time in the
+        parameter `wait_for_device` a timer raises what this method would.
+
         Raises:
             BamError: that failed.
         """
         if not self.get_parameter("autostart").value:
             return
+        waits = self.has_parameter("wait_for_device")
+        longest = float(self.get_parameter("wait_for_device").value) if waits else 0.0
+        self._try_to_start(DeviceWait(longest, time.monotonic()))
+
+    def _try_to_start(self, wait: DeviceWait) -> None:
+        """Start, or wait for the device; raises BamError where the wait is over."""
+        self._stop_timer()
+        if self._state_machine.current_state[1] != "unconfigured":  # somebody else has configured it
+            return
+        try:
+            self._start_now()
+        except BamError as failure:
+            if wait.is_over(failure, time.monotonic()):
+                raise
+            if line := wait.line(failure):
+                self.get_logger().warning(line)
+            self._device_timer = self.create_timer(device_wait.PERIOD, lambda: self._try_to_start(wait))
+
+    def _stop_timer(self) -> None:
+        if self._device_timer is not None:
+            self.destroy_timer(self._device_timer)
+            self._device_timer = None
+
+    def _start_now(self) -> None:
+        """Configure and activate; raises BamError."""
         self._starting = True
         try:
             for transition in (self.trigger_configure, self.trigger_activate):

@@ -22,7 +22,7 @@ from bam_ros.driver.servo_bus import (
 from bam_ros.dynamixel.discovery import BAUD_RATES, FoundServos, find_servos
 from bam_ros.dynamixel.guardian import Guardian
 from bam_ros.dynamixel.law_registers import BorrowedRegisters
-from bam_ros.dynamixel.link import Link, sync_write_packet
+from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.port_errors import only_port
 from bam_ros.dynamixel.servo import (
@@ -33,6 +33,7 @@ from bam_ros.dynamixel.servo import (
     WATCHDOG,
     DynamixelServo,
 )
+from bam_ros.dynamixel.servo_group import ServoGroup
 
 _CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
 _REQUEST_BITS = 140  # on the wire, of a request for state: 14 bytes with start and stop bit
@@ -49,7 +50,7 @@ class DynamixelSettings:
         joints: joint names.
         ids: bus id of each joint.
         baud_rate: tried first, bit/s; 0: unknown.
-        protocol: 1 or 2; 0: unknown.
+        protocol: 1 or 2; 0: unknown, or both are on the line.
         pwm: whether servos are commanded by duty, in their PWM mode; Protocol 2.0 only.
         watchdog: silence of this driver after which Protocol 2.0 servos stop by themselves, s. 0: 0.3 s, or
             0.2 s for servos commanded by duty.
@@ -136,16 +137,14 @@ class DynamixelBus(ServoBus):
         self._stop = stop
         self._say = say
         self._port: SerialPort | None = None
-        self._link: Link | None = None
+        self._groups: tuple[ServoGroup, ...] = ()  # one of each protocol
         self._known: FoundServos | None = None
         self._guardian: Guardian | None = None
         self._servos: list[DynamixelServo] = []
-        self._ids: tuple[int, ...] = ()
         self._identities = super().identities
         self._limits = super().position_limits
         self._law_settings = super().law_settings
         self._borrowed = {servo: BorrowedRegisters() for servo in settings.ids}
-        self._block = (0, 0)
         self._request_time = 0  # ns
         self._acquired = math.nan  # s, of the monotonic clock
         self._next_check = 0.0
@@ -207,25 +206,29 @@ class DynamixelBus(ServoBus):
             )
             if known is not None:
                 self._require_same_servos(known, servos)
-            self._link = Link(port, servos.protocol)
-            self._guardian = self._post_guardian(port, servos)
+            protocols = sorted({table.protocol for table in servos.tables.values()})
+            links = {protocol: Link(port, protocol) for protocol in protocols}
             self._servos = [
                 DynamixelServo(
                     name,
                     servo,
                     servos.tables[servo],
-                    self._link,
+                    links[servos.tables[servo].protocol],
                     pwm=settings.pwm,
                     watchdog=settings.silence,
                     borrowed=self._borrowed[servo],
                 )
                 for name, servo in zip(settings.joints, settings.ids, strict=True)
             ]
+            self._groups = tuple(
+                ServoGroup(link, [servo for servo in self._servos if servo.table.protocol == protocol])
+                for protocol, link in links.items()
+            )
+            self._guardian = self._post_guardian(port)
             port.before_write = self._beat_quietly
             self._require_own_ids(self._servos)  # before anything is written that others would accept
             for servo in self._servos:
                 servo.prepare()
-            self._block = self._servos[0].block
         except BaseException:
             self.close()
             raise
@@ -234,7 +237,6 @@ class DynamixelBus(ServoBus):
         self._limits = tuple(servo.limits for servo in self._servos)
         self._law_settings = tuple(servo.law for servo in self._servos)
         self._request_time = _REQUEST_BITS * 1_000_000_000 // servos.baud_rate
-        self._ids = tuple(settings.ids)
         return f"port {port.port_name}: {servos}"
 
     def exchange(self, goal: ServoGoal) -> ServoSample:
@@ -244,22 +246,25 @@ class DynamixelBus(ServoBus):
             BusTimeout, BusCorrupt: the sample is lost.
             BamError: the port is gone, or a servo refuses or has switched its torque off.
         """
-        if self._link is None:
+        if not self._groups:
             raise Unavailable("port", "not open", advice="open it first")
         self._require_guardian(any(goal.torque_enable))
         released = self._apply(goal)
+        answers: dict[int, tuple[bytes, int]] = {}
         try:
-            answers = self._link.read_block(self._ids, *self._block, attempts=1)
+            for group in self._groups:
+                answers |= group.read()
         finally:
             for servo in released:
                 servo.release()
         # A servo takes its state when the request has arrived. What follows says nothing about that moment:
         # the answer may wait in the adapter's buffer, and this process for its turn. An emulated servo, whose
-        # line has no baud rate, may have answered sooner than the request takes on a wire.
-        asked_at = self._link.asked_at
-        on_its_way = min(1e-9 * self._request_time, time.monotonic() - asked_at)
-        stamp = self._link.asked + round(1e9 * on_its_way)
-        self._acquired = asked_at + on_its_way
+        # line has no baud rate, may have answered sooner than the request takes on a wire. Where the line
+        # has both protocols the first request counts.
+        first = self._groups[0].link
+        on_its_way = min(1e-9 * self._request_time, time.monotonic() - first.asked_at)
+        stamp = first.asked + round(1e9 * on_its_way)
+        self._acquired = first.asked_at + on_its_way
         states = [servo.decode(*answers[servo.id]) for servo in self._servos]
         self._check(time.monotonic())
         return ServoSample(
@@ -282,13 +287,15 @@ class DynamixelBus(ServoBus):
 
     def release(self) -> None:
         """Turn torque off on every servo; keeps trying for a while, never raises."""
-        if self._link is None or self._port is None:
+        if self._port is None:
             return
+        off = dict.fromkeys(self._settings.ids, 0)
         waiting = list(self._servos)
         for _ in range(_RELEASE_ATTEMPTS):
             self._port.is_using = False  # of a transaction that an exception ended
-            with contextlib.suppress(Exception):  # at once for everybody, confirmed one by one
-                self._link.sync_write(self._servos[0].table["torque_enable"], dict.fromkeys(self._ids, 0))
+            for group in self._groups:
+                with contextlib.suppress(Exception):  # at once for everybody, confirmed one by one
+                    group.write("torque_enable", off)
             for servo in tuple(waiting):
                 with contextlib.suppress(Exception):
                     servo.release()
@@ -334,8 +341,8 @@ class DynamixelBus(ServoBus):
             self._guardian.dismiss()
         if self._port is not None:
             self._port.closePort()
-        self._servos, self._ids = [], ()
-        self._port = self._link = self._guardian = None
+        self._servos, self._groups = [], ()
+        self._port = self._guardian = None
 
     def _servo(self, name: str) -> DynamixelServo:
         for servo in self._servos:
@@ -349,7 +356,6 @@ class DynamixelBus(ServoBus):
         That is written without an answer, right before the state is read, so that the sample shows when
         torque went off. The caller verifies it afterwards.
         """
-        assert self._link is not None
         moved: dict[int, int] = {}
         released: list[DynamixelServo] = []
         pwm = self._settings.pwm
@@ -366,11 +372,9 @@ class DynamixelBus(ServoBus):
                 moved[servo.id] = servo.duty_count(duty)
             elif position == position and (count := servo.count(position)) != servo.goal:
                 moved[servo.id] = servo.goal = count
-        if moved:
-            self._link.sync_write(self._servos[0].table["goal_pwm" if pwm else "goal_position"], moved)
-        if released:
-            ids = dict.fromkeys((servo.id for servo in released), 0)
-            self._link.sync_write(self._servos[0].table["torque_enable"], ids)
+        for group in self._groups:
+            group.write("goal_pwm" if pwm else "goal_position", moved)
+            group.write("torque_enable", dict.fromkeys((servo.id for servo in released), 0))
         return released
 
     def _check(self, now: float) -> None:
@@ -431,13 +435,13 @@ class DynamixelBus(ServoBus):
 
     def _require_own_ids(self, servos: Sequence[DynamixelServo]) -> None:
         """Refuse servos that also accept packets for another servo."""
-        joints = {servo.id: servo.name for servo in servos}
         for servo in servos:
+            protocol = servo.table.protocol  # it ignores packets of the other one
+            joints = {same.id: same.name for same in servos if same.table.protocol == protocol}
             secondary = servo.secondary_id()
             if secondary is None:
                 continue
-            assert self._link is not None
-            if secondary not in joints and not self._link.ping(secondary):
+            if secondary not in joints and not servo.link.ping(secondary):
                 continue  # nobody talks to it
             neighbour = joints.get(secondary, f"another servo with id {secondary}")
             raise Conflict(
@@ -461,15 +465,13 @@ class DynamixelBus(ServoBus):
                 advice="put the former ones back, or clean the node up and configure it anew",
             )
 
-    def _post_guardian(self, port: SerialPort, servos: FoundServos) -> Guardian:
-        tables = list(servos.tables.values())
-        packet = sync_write_packet(
-            servos.protocol, tables[0]["torque_enable"], dict.fromkeys(self._settings.ids, 0)
-        )
+    def _post_guardian(self, port: SerialPort) -> Guardian:
+        off = dict.fromkeys(self._settings.ids, 0)
+        packets = [packet for group in self._groups for packet in group.packets("torque_enable", off)]
         try:
             return Guardian(
                 port.fd,
-                [packet],
+                packets,
                 self._settings.guardian_silence or _GUARDIAN_DELAY * self._settings.silence,
             )
         except OSError as error:

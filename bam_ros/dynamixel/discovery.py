@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bam_core.errors import Unavailable, Unsupported
-from bam_ros.driver.servo_bus import BusTimeout
+from bam_core.errors import Conflict, Unavailable, Unsupported
+from bam_ros.driver.servo_bus import BusGone, BusTimeout
 from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTable, table_for_model
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
 
 BAUD_RATES = (57600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115200)
 """Tried in this order after the configured one: factory settings first, then what people choose."""
+RARE_BAUD_RATES = (500_000, 200_000, 250_000, 400_000, 9600, 19200, 4_500_000, 6_000_000, 10_500_000)
+"""Tried last, for known ids alone: what else control tables have. An adapter may not have all of them."""
 _SCANNED_IDS = range(21)
+_PROTOCOLS = (2, 1)  # in the order in which they are tried
 _SWEEPS = 2  # through all rates for known ids: a machine without time may lose both pings of the right one
 _TRIES = 10  # pings of a servo that is missing beside others: on a bad line, or a machine without time
 _SECONDS_PER_RATE = 2.0  # of a search that finds nothing, both protocols
@@ -29,21 +32,29 @@ _ANSWERING = {  # protocol -> registers, at the same place in every table of it
 
 @dataclass(frozen=True, kw_only=True)
 class FoundServos:
-    """Servos that answer, all at one baud rate and with one protocol.
+    """Servos that answer, all at one baud rate.
 
     Attributes:
         baud_rate: bit/s.
-        protocol: 1 or 2.
-        tables: control table per id.
+        tables: control table per id, in the order of the ids that were searched.
     """
 
     baud_rate: int
-    protocol: int
     tables: Mapping[int, ControlTable]
 
+    @property
+    def protocol(self) -> int:
+        """Protocol of all servos, 1 or 2; 0 where both are on the line."""
+        protocols = {table.protocol for table in self.tables.values()}
+        return protocols.pop() if len(protocols) == 1 else 0
+
     def __str__(self) -> str:
-        servos = ", ".join(f"id {servo}: {table.title}" for servo, table in self.tables.items())
-        return f"{servos}; protocol {self.protocol}.0 at {self.baud_rate} baud"
+        servos = ", ".join(
+            f"id {servo}: {table.title}" + ("" if self.protocol else f" (protocol {table.protocol}.0)")
+            for servo, table in self.tables.items()
+        )
+        protocol = f"protocol {self.protocol}.0" if self.protocol else "both protocols"
+        return f"{servos}; {protocol} at {self.baud_rate} baud"
 
 
 def find_servos(
@@ -57,52 +68,127 @@ def find_servos(
     stop: Callable[[], bool] = lambda: False,
     say: Callable[[str], None] = lambda line: None,
 ) -> FoundServos:
-    """Find servos with known ids.
+    """Find servos with known ids; servos of both protocols may share the line.
 
     Args:
         port: open; keeps the baud rate that was found.
         ids: that must answer, all of them.
         baud_rate: tried before the others, bit/s; 0 where it is unknown.
-        protocol: 1 or 2; 0 where it is unknown.
+        protocol: 1 or 2; 0 where it is unknown, or where both are on the line.
         baud_rates: the others.
-        search: where nothing answers, look for servos with other ids; takes about a second per rate.
+        search: where servos are missing, look for other ids, protocols and rates that explain it; takes about
+            a second per rate.
         stop: polled often; true ends the search.
         say: told in one line what is searched, once the first baud rate has brought nothing.
 
     Raises:
-        Unavailable: not all of them answer, or the search was stopped. The message tells a wrong id from a
-            bus on which nothing answers.
+        BusGone: not all of them answer; they may not have power yet. The message distinguishes a wrong id
+            from a bus on which nothing answers.
+        Conflict: they answer, but not all at one baud rate, or not with `protocol`.
+        Unavailable: the search was stopped.
         Unsupported: a model is none of those that this driver knows.
     """
     rates = list(dict.fromkeys([*([baud_rate] if baud_rate else []), *baud_rates]))
-    protocols = (protocol,) if protocol else (2, 1)
+    protocols = (protocol,) if protocol else _PROTOCOLS
     told = not search
-    for rate, link in _links(port, rates * _SWEEPS, protocols, stop):
+    rare = [rate for rate in RARE_BAUD_RATES if rate not in rates] if search else []
+    for rate in (*rates * _SWEEPS, *rare):
         if rate != rates[0] and not told:
             told = True
             say(_plan(port, ids, rates, protocols))
-        present = [servo for servo in ids if _answers(link, servo, tries=2)]
-        if present:  # rate and protocol are right: what is missing may be lost answers alone
-            present = [servo for servo in ids if servo in present or _answers(link, servo, tries=_TRIES)]
+        links = [link for _, link in _links(port, [rate], protocols, stop, rare)]
+        present = _answering(links, ids, tries=2)
+        if present:  # the rate is right: what is missing may be lost answers alone
+            present |= _answering(links, [servo for servo in ids if servo not in present], tries=_TRIES)
         if len(present) == len(ids):
-            tables = {servo: _identify(link, servo) for servo in ids}
-            return FoundServos(baud_rate=rate, protocol=link.protocol, tables=tables)
-        if present:
-            missing = ", ".join(str(servo) for servo in ids if servo not in present)
-            others = ", ".join(map(str, present))
-            raise Unavailable(
-                f"port {port.port_name}",
-                f"no answer from id {missing} (id {others} answered with protocol {link.protocol}.0 at {rate}"
-                " baud)",
-                advice="check its cable, id and baud rate",
+            return FoundServos(
+                baud_rate=rate, tables={servo: _identify(present[servo], servo) for servo in ids}
             )
+        if present:
+            missing = [servo for servo in ids if servo not in present]
+            elsewhere = _search_elsewhere(port, missing, [rate, *rates], stop) if search else {}
+            raise _incomplete(port, rate, present, missing, elsewhere)
     if not told:
         say(_plan(port, ids, rates, protocols))
-    raise _nothing(port, ids, rates, protocols, stop, search)
+    if search and protocol:
+        _require_protocol(port, protocol, _search_elsewhere(port, ids, rates, stop))
+    raise _nothing(port, ids, rates, stop, search)
 
 
-def _answers(link: Link, servo: int, *, tries: int) -> bool:
-    return any(link.ping(servo) for _ in range(tries))
+def _require_protocol(port: SerialPort, protocol: int, elsewhere: Mapping[int, tuple[int, int]]) -> None:
+    """Refuse servos that answer with another protocol than the one that was set."""
+    if elsewhere:
+        who = ", ".join(
+            f"id {servo} answers with protocol {number}.0 at {rate} baud"
+            for servo, (rate, number) in elsewhere.items()
+        )
+        raise Conflict(
+            f"port {port.port_name}",
+            who,
+            expected=f"protocol {protocol}.0, as set",
+            advice="set the parameter protocol to 0",
+        )
+
+
+def _answering(links: Sequence[Link], ids: Iterable[int], *, tries: int) -> dict[int, Link]:
+    """Return the servos that answer a ping, each with the link of its protocol."""
+    return {
+        servo: link
+        for link in reversed(links)  # the first link counts where a servo answered both
+        for servo in ids
+        if any(link.ping(servo) for _ in range(tries))
+    }
+
+
+def _search_elsewhere(
+    port: SerialPort, ids: Sequence[int], rates: Sequence[int], stop: Callable[[], bool]
+) -> dict[int, tuple[int, int]]:
+    """Return the baud rate and the protocol of missing servos that answer with others than the rest."""
+    settings: dict[int, tuple[int, int]] = {}
+    every = list(dict.fromkeys([*rates, *BAUD_RATES, *RARE_BAUD_RATES]))
+    for rate, link in _links(port, every, _PROTOCOLS, stop, RARE_BAUD_RATES):
+        waiting = [servo for servo in ids if servo not in settings]
+        settings |= dict.fromkeys(_answering([link], waiting, tries=2), (rate, link.protocol))
+        if len(settings) == len(ids):
+            break
+    return settings
+
+
+def _incomplete(
+    port: SerialPort,
+    rate: int,
+    present: Mapping[int, Link],
+    missing: Sequence[int],
+    elsewhere: Mapping[int, tuple[int, int]],
+) -> BusGone | Conflict:
+    """Return why some servos are missing beside others: no answer, another baud rate, another protocol."""
+    others = f"id {_list(sorted(present))}"
+    protocols = " and ".join(sorted({f"{link.protocol}.0" for link in present.values()}))
+    silent = [servo for servo in missing if servo not in elsewhere]
+    if silent:
+        return BusGone(
+            f"port {port.port_name}",
+            f"no answer from id {_list(silent)} ({others} answered with protocol {protocols} at {rate} baud)",
+            advice="check its cable, id and baud rate",
+        )
+    if all(answering == rate for answering, _ in elsewhere.values()):
+        who = ", ".join(f"id {servo} with protocol {number}.0" for servo, (_, number) in elsewhere.items())
+        return Conflict(
+            f"port {port.port_name}",
+            f"{who} and {others} with protocol {protocols} answer",
+            expected=f"protocol {protocols}, as set",
+            advice="set the parameter protocol to 0: both protocols may share a line",
+        )
+    who = ", ".join(
+        f"id {servo} answers at {answering} baud (protocol {number}.0)"
+        for servo, (answering, number) in elsewhere.items()
+    )
+    return Conflict(
+        f"port {port.port_name}",
+        f"{who}, {others} at {rate} baud (protocol {protocols})",
+        expected="one baud rate on a port",
+        advice="write the same baud rate to the servos, or use a port for each",
+    )
 
 
 def _plan(port: SerialPort, ids: Sequence[int], rates: Sequence[int], protocols: Sequence[int]) -> str:
@@ -118,10 +204,20 @@ def _list(numbers: Iterable[int]) -> str:
 
 
 def _links(
-    port: SerialPort, rates: Sequence[int], protocols: Sequence[int], stop: Callable[[], bool]
+    port: SerialPort,
+    rates: Sequence[int],
+    protocols: Sequence[int],
+    stop: Callable[[], bool],
+    optional: Collection[int] = (),
 ) -> Iterator[tuple[int, Link]]:
+    """Yield a link per baud rate and protocol; optional rates that the adapter does not have are left out."""
     for rate in rates:
-        port.setBaudRate(rate)
+        try:
+            port.setBaudRate(rate)
+        except Unsupported:
+            if rate in optional:
+                continue
+            raise
         for protocol in protocols:
             if stop():
                 raise Unavailable(
@@ -134,12 +230,11 @@ def _nothing(
     port: SerialPort,
     ids: Sequence[int],
     rates: Sequence[int],
-    protocols: Sequence[int],
     stop: Callable[[], bool],
     search: bool,
-) -> Unavailable:
+) -> BusGone | Unavailable:
     """Look for servos with other ids, and say which of the two it is."""
-    for rate, link in _links(port, rates if search else (), protocols, stop):
+    for rate, link in _links(port, rates if search else (), _PROTOCOLS, stop):
         if link.protocol == 2:
             others = link.broadcast_ping()
         else:
@@ -152,14 +247,15 @@ def _nothing(
                 advice="set the parameter ids to it, or change the servo's id",
             )
     tried = f"id {_list(ids)}"
-    if search and 2 in protocols:
-        tried += ", every other id with protocol 2.0"
-    if search and 1 in protocols:
-        tried += f", ids {_SCANNED_IDS[0]} to {_SCANNED_IDS[-1]} with protocol 1.0"
-    return Unavailable(
+    if search:
+        tried += (
+            ", every other id with protocol 2.0,"
+            f" ids {_SCANNED_IDS[0]} to {_SCANNED_IDS[-1]} with protocol 1.0"
+        )
+    return BusGone(
         f"port {port.port_name}",
-        f"no servo answers (tried {tried}; baud rates {_list(rates)};"
-        f" protocol {' and '.join(f'{number}.0' for number in protocols)})",
+        f"no servo answers (tried {tried}; baud rates {_list(rates)}"
+        + (f", and for id {_list(ids)} {_list(RARE_BAUD_RATES)})" if search else ")"),
         advice="check the servo's power and its data cable, that it is on this port, and set baud_rate and"
         " ids if it has others",
     )

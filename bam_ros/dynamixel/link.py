@@ -58,12 +58,16 @@ class Link:
     def read_block(
         self, servos: Sequence[int], address: int, length: int, attempts: int = _ATTEMPTS
     ) -> dict[int, tuple[bytes, int]]:
-        """Read the same block of several servos in one transaction.
+        """Read the same block of several servos in one transaction; see `read_blocks`."""
+        return self.read_blocks(dict.fromkeys(servos, (address, length)), attempts)
+
+    def read_blocks(
+        self, blocks: Mapping[int, tuple[int, int]], attempts: int = _ATTEMPTS
+    ) -> dict[int, tuple[bytes, int]]:
+        """Read a block of each of several servos in one transaction.
 
         Args:
-            servos: ids.
-            address: of the first register.
-            length: bytes.
+            blocks: id -> address of the first register, and how many bytes.
             attempts: how often a lost answer is asked for.
 
         Returns:
@@ -76,7 +80,7 @@ class Link:
         while True:
             attempts -= 1
             try:
-                answers = self._read_once(servos, address, length)
+                answers = self._read_once(blocks)
                 break
             except (BusTimeout, BusCorrupt):
                 self.port.drain(quiet)
@@ -95,20 +99,29 @@ class Link:
         """
         self.port.drain(max(time.monotonic() - began, _QUIET))
 
-    def _read_once(self, servos: Sequence[int], address: int, length: int) -> dict[int, tuple[bytes, int]]:
+    def _read_once(self, blocks: Mapping[int, tuple[int, int]]) -> dict[int, tuple[bytes, int]]:
         port, handler = self.port, self._handler
+        servos = list(blocks)
+        address, length = blocks[servos[0]]
         if len(servos) == 1:
             sent = handler.readTx(port, servos[0], address, length)
-        elif self.protocol == 2:
-            sent = handler.syncReadTx(port, address, length, list(servos), len(servos), False)
-        else:
+        elif self.protocol == 1:
             # The SDK's GroupBulkRead passes this method an argument it does not have.
-            blocks = [byte for servo in servos for byte in (length, servo, address)]
-            sent = handler.bulkReadTx(port, blocks, len(blocks))
+            request = [byte for servo, (start, count) in blocks.items() for byte in (count, servo, start)]
+            sent = handler.bulkReadTx(port, request, len(request))
+        elif len(set(blocks.values())) == 1:
+            sent = handler.syncReadTx(port, address, length, servos, len(servos), False)
+        else:
+            request = [
+                byte
+                for servo, block in blocks.items()
+                for byte in (servo, *(part for word in block for part in word.to_bytes(2, "little")))
+            ]
+            sent = handler.bulkReadTx(port, request, len(request), False)
         self.asked, self.asked_at = time.time_ns(), time.monotonic()
         check_result(sent, f"id {servos[0]}")
         answers = {}
-        for servo in servos:
+        for servo, (address, length) in blocks.items():
             data, result, error = handler.readRx(port, servo, length)
             check_result(result, f"id {servo}")
             if len(data) != length:

@@ -9,6 +9,7 @@ from typing import Any
 from rclpy.node import Node
 
 from bam_ros.driver.servo_about import (
+    DEVICE_PARAMETERS,
     POSITION_INTERFACES,
     POSITION_PARAMETERS,
     SERVO_INTERFACES,
@@ -39,7 +40,7 @@ BUS_PARAMETERS = (
     NodeParameter(
         name="protocol",
         default=0,
-        description="protocol of the servos' firmware, 1 or 2; 0: find it",
+        description="protocol of the servos' firmware, 1 or 2; 0: find it, both may be on the line",
     ),
     NodeParameter(
         name="watchdog",
@@ -62,6 +63,7 @@ BUS_PARAMETERS = (
         low=0.0,
         high=1.0,
     ),
+    *DEVICE_PARAMETERS,
 )
 """Of every node with Dynamixel servos."""
 

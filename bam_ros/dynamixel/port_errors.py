@@ -10,6 +10,7 @@ from pathlib import Path
 from serial.tools import list_ports
 
 from bam_core.errors import BamError, Conflict, Unavailable, Unsupported
+from bam_ros.driver.servo_bus import BusGone
 
 BUSY = (errno.EBUSY, errno.EAGAIN)
 """Error numbers of a port that another program has."""
@@ -24,15 +25,17 @@ def only_port() -> str:
     """Return the one serial port there is.
 
     Raises:
-        Unavailable: there is none, or there are several.
+        BusGone: there is none.
+        Unavailable: there are several.
     """
     ports = serial_ports()
     if len(ports) == 1:
         return ports[0]
-    problem = f"{len(ports)} serial ports found ({', '.join(ports)})" if ports else "no serial port found"
-    raise Unavailable(
-        "port", problem, expected="exactly one when none is named", advice="set the parameter port"
-    )
+    expected, advice = "exactly one when none is named", "set the parameter port"
+    if not ports:
+        raise BusGone("port", "no serial port found", expected=expected, advice=advice)
+    problem = f"{len(ports)} serial ports found ({', '.join(ports)})"
+    raise Unavailable("port", problem, expected=expected, advice=advice)
 
 
 def explain_port_error(path: str, error: OSError) -> BamError:
@@ -40,7 +43,7 @@ def explain_port_error(path: str, error: OSError) -> BamError:
     port = f"port {path}"
     if not Path(path).exists():
         others = ", ".join(serial_ports()) or "none"
-        return Unavailable(
+        return BusGone(
             port,
             f"does not exist (serial ports found: {others})",
             advice="plug the adapter in or name another",

@@ -77,7 +77,7 @@ class DynamixelServo:
         name: of the joint, for messages.
         servo: id on the bus.
         table: its control table.
-        link: to the bus.
+        link: to the bus, with its protocol.
         pwm: whether it is commanded by duty instead of position.
         watchdog: silence on the bus after which it stops by itself, s; Protocol 2.0 only.
         borrowed: what its registers held before this driver changed them; to be kept while the port is away.
@@ -110,7 +110,7 @@ class DynamixelServo:
         self.law = LawSettings()
         self.warnings: list[str] = []
         self._borrowed = borrowed or BorrowedRegisters()
-        self._link = link
+        self.link = link
         self._pwm, self._pwm_limit = pwm, 0
         self._watchdog = watchdog
         names = MEASURED[table.protocol]
@@ -127,16 +127,16 @@ class DynamixelServo:
 
     def read(self, register: str) -> int:
         """Return a register's count; raises BamError."""
-        return self._link.read(self.id, self.table[register])
+        return self.link.read(self.id, self.table[register])
 
     def write(self, register: str, count: int) -> None:
         """Write a register's count; raises BamError."""
-        self._link.write(self.id, self.table[register], count)
+        self.link.write(self.id, self.table[register], count)
 
     def error(self) -> int:
         """Return the `HardwareError` bits of a Protocol 1.0 servo; raises BamError."""
         register = self.table["torque_enable"]
-        answer = self._link.read_block((self.id,), register.address, register.size)
+        answer = self.link.read_block((self.id,), register.address, register.size)
         return status_errors(self.table.protocol, answer[self.id][1])
 
     def ensure(self, register: str, count: int) -> None:
@@ -165,8 +165,8 @@ class DynamixelServo:
             BamError: no answer.
         """
         if self.read("status_return_level") != ALL_ANSWERS:  # else it confirms no writes
-            self._link.write_unconfirmed(self.id, self.table["torque_enable"], 0)
-            self._link.write_unconfirmed(self.id, self.table["status_return_level"], ALL_ANSWERS)
+            self.link.write_unconfirmed(self.id, self.table["torque_enable"], 0)
+            self.link.write_unconfirmed(self.id, self.table["status_return_level"], ALL_ANSWERS)
         self.release()
         self.warnings.clear()
         if self._pwm and self.table.protocol == 1:
@@ -359,9 +359,9 @@ class DynamixelServo:
         """
         self.release()
         if self.table.protocol == 2:
-            self._link.reboot(self.id)
+            self.link.reboot(self.id)
             deadline = time.monotonic() + _REBOOT_TIMEOUT
-            while not self._link.ping(self.id):
+            while not self.link.ping(self.id):
                 if time.monotonic() > deadline:
                     raise Unavailable(
                         self.name,

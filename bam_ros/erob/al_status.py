@@ -86,6 +86,34 @@ _CODES = {
 }
 
 
+_POWER = "switch it off and on"
+_FIRMWARE = f"{_POWER}; if that does not help, load its firmware anew with the manufacturer's tool"
+_CYCLE = "set the parameter cycle_rate to one that the drive accepts, such as 1000 or 500"
+_CLOCK = (
+    "its clock and the cycle do not agree: lower the parameter cycle_rate, give the master process a"
+    " processor, or set distributed_clocks to false"
+)
+_NEEDS_CLOCK = "set the parameter distributed_clocks to true"
+_NO_CLOCK = "set the parameter distributed_clocks to false"
+_LAYOUT = "choose another process data layout (parameter layout), or update its firmware"
+_SILENCE = (
+    "process data stayed away: raise the parameter watchdog, lower cycle_rate, give the master process a"
+    " processor, check cables"
+)
+_CURES = {
+    **dict.fromkeys((0x0001, 0x0002, 0x0020, 0x0021, 0x0022, 0x0023, 0x0052, 0x0060), _POWER),
+    **dict.fromkeys((0x0003, 0x0006, 0x0013, 0x0014, 0x0015, 0x0050, 0x0051, 0x0070), _FIRMWARE),
+    **dict.fromkeys((0x0017, 0x001C, 0x001D, 0x001E, 0x0024, 0x0025, 0x0026), _LAYOUT),
+    **dict.fromkeys((0x0018, 0x0019, 0x001B, 0x002A, 0x002B), _SILENCE),
+    0x001F: "set the parameter watchdog to another time",
+    **dict.fromkeys((0x001A, 0x002C, 0x002D, 0x0030, 0x0031, 0x0032, 0x0033, 0x0034), _CLOCK),
+    **dict.fromkeys((0x0027, 0x0029), _NEEDS_CLOCK),
+    0x0028: _NO_CLOCK,
+    **dict.fromkeys((0x002E, 0x0035, 0x0036, 0x0037), _CYCLE),
+}
+"""AL status code -> what to do about it, where that is more than to switch the drive off and on."""
+
+
 @dataclass(frozen=True)
 class AlStatus:
     """AL status of one slave.
@@ -123,3 +151,8 @@ class AlStatus:
 def al_status_name(code: int) -> str:
     """Return an AL status code (ETG.1000.6, ETG.1020) in words."""
     return _CODES.get(code, "vendor specific" if code >= 0x8000 else "unknown code")
+
+
+def al_status_cure(code: int) -> str:
+    """Return what to do about a slave that reports an AL status code."""
+    return _CURES.get(code, _POWER)

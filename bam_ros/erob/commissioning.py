@@ -12,9 +12,9 @@ from typing import TypeVar
 
 import pysoem
 
-from bam_core.errors import BamError, Conflict, Missing, OutOfRange, Unavailable, Unsupported
+from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, Unsupported
 from bam_ros.driver.servo_bus import BusGone
-from bam_ros.erob.al_status import AlStatus, SlaveState
+from bam_ros.erob.al_status import AlStatus, SlaveState, al_status_cure
 from bam_ros.erob.cia402 import Mode
 from bam_ros.erob.objects import PRODUCT_CODE, VENDOR_ID, Object
 from bam_ros.erob.pdo_layout import Pdo
@@ -62,9 +62,10 @@ class Commissioning:
         names = ", ".join(f"{number}: {slave.name}" for number, slave in enumerate(slaves, 1))
         for position, joint in zip(segment.positions, segment.joints, strict=True):
             if position > count:
-                raise Missing(
+                raise BusGone(
                     f"slave at position {position} (joint {joint!r})",
-                    f"{expected}; found {_count(count)}, {names}",
+                    "is missing",
+                    expected=f"{expected}; found {_count(count)}, {names}",
                     advice=f"check the cable behind position {count} and power",
                 )
             slave = slaves[position - 1]
@@ -267,7 +268,7 @@ class Commissioning:
         if status is not None and status.code in _CYCLE_TIME_CODES:
             period = self._segment.period * 1e-3
             return f"the drive rejects a cycle time of {period:g} µs: set the parameter cycle_rate"
-        return "switch it off and on"
+        return al_status_cure(status.code if status is not None and status.error else 0)
 
     def _control_of_outputs(self, slave: pysoem.CdefSlave) -> int:
         try:

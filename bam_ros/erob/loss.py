@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from bam_core.errors import BamError, Unavailable
 from bam_ros.driver.servo_bus import BusGone
-from bam_ros.erob.al_status import AlStatus
+from bam_ros.erob.al_status import AlStatus, al_status_cure
 from bam_ros.erob.interface import is_up
 from bam_ros.erob.segment import Outcome, Segment
 
@@ -57,6 +57,7 @@ def loss_error(
 
 def outside_op(segment: Segment, index: int, status: AlStatus) -> Unavailable:
     """Return that a drive has left the state OP."""
-    return Unavailable(
-        segment.who(index), f"is in {status}", expected="OP", advice="it is brought back, torque off"
-    )
+    advice = "it is brought back, torque off"
+    if status.error:
+        advice += f"; if that happens again: {al_status_cure(status.code)}"
+    return Unavailable(segment.who(index), f"is in {status}", expected="OP", advice=advice)

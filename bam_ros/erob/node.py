@@ -9,6 +9,7 @@ from typing import Any
 from bam_core.errors import OutOfRange
 from bam_ros.driver.joint_limits import parse_limits
 from bam_ros.driver.servo_about import (
+    DEVICE_PARAMETERS,
     POSITION_INTERFACES,
     POSITION_PARAMETERS,
     SERVO_INTERFACES,
@@ -113,6 +114,7 @@ class ErobNode(ServoNode):
                 default=True,
                 description="whether drives act in step with the first one's clock, which the master follows",
             ),
+            *DEVICE_PARAMETERS,
             *SERVO_PARAMETERS,
             *POSITION_PARAMETERS,
         ),

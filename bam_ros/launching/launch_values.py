@@ -8,6 +8,7 @@ where the group that included the file has ended, and its arguments and namespac
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -198,7 +199,7 @@ class LaunchValues:
         if "log_level" in self._given and (quiet or self["log_level"].lower() in LEVELS[:2]):
             words += ["--log-level", self["log_level"]]
         for parameter, value in (defaults or {}).items():
-            words += ["-p", f"{parameter}:={json.dumps(value)}"]
+            words += ["-p", f"{parameter}:={_yaml_word(value)}"]
         return {
             "namespace": self["namespace"],
             # In this order: ROS 2 takes the last value of a parameter. A file, because launch_ros writes a
@@ -219,6 +220,11 @@ class LaunchValues:
             context.environment.update(environment)
 
         return GroupAction([OpaqueFunction(function=restore), action])  # a group: its end undoes `restore`
+
+
+def _yaml_word(value: Any) -> str:
+    """Return a value as ROS 2 reads it from the command line: JSON, but for infinity."""
+    return ".inf" if value == math.inf else json.dumps(value)
 
 
 def _written(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -47,7 +47,8 @@ def wait_for_bench(
         driver: to be asked what is wrong.
         show: told what is waited for, in words.
         tick: called about ten times a second; what it raises ends the wait.
-        timeout: s until a driver that is not heard is not there; None: DISCOVERY.
+        timeout: s until a driver that is not heard is not there; None: DISCOVERY. From STARTUP on, the time
+            in which a driver waits for its device does not count.
 
     Raises:
         BamError: not so in time, another servo is on the bench, or it cannot hold one of the gains.
@@ -70,7 +71,10 @@ def wait_for_bench(
                 require_modelled_law(session, link.configuration)
                 return
         if not rivals and waited > timeout:
-            raise what_is_missing(link, driver, tick, timeout)
+            if timeout < STARTUP or driver.state(tick) != "unconfigured":
+                raise what_is_missing(link, driver, tick, timeout)
+            show("waiting: the driver waits for its device; see its log")
+            start = time.monotonic()
         tick()
         time.sleep(TICK_PERIOD / 5.0)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from bam_ros.driver.servo_about import (
+    DEVICE_PARAMETERS,
     POSITION_INTERFACES,
     POSITION_PARAMETERS,
     SERVO_INTERFACES,
@@ -15,7 +16,7 @@ FAKE_ABOUT = NodeAbout(
     name="servos",
     module="nowhere",
     purpose="Drives servos that do not exist.",
-    parameters=(*SERVO_PARAMETERS, *POSITION_PARAMETERS),
+    parameters=(*DEVICE_PARAMETERS, *SERVO_PARAMETERS, *POSITION_PARAMETERS),
     interfaces=(*SERVO_INTERFACES, *POSITION_INTERFACES),
     example=(),
 )

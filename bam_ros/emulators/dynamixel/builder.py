@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bam_core.errors import Conflict, OutOfRange
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.text.comma_list import comma_list
 from bam_ros.dynamixel.control_table import control_table
 from bam_ros.emulators.dynamixel.bench import Bench
 from bam_ros.emulators.dynamixel.bus import VirtualBus
@@ -27,7 +28,7 @@ class BusSetup:
     """What is on the bus.
 
     Attributes:
-        servo: key in CONTROL_TABLES; of an arm: not used.
+        servo: key in CONTROL_TABLES, or one for each id, separated by commas; of an arm: not used.
         ids: bus id of each servo.
         baud_rate: bit/s.
         pendulum: the load of each servo; of an arm: not used.
@@ -44,6 +45,19 @@ class BusSetup:
     seed: int = 0
     faults: Sequence[str] = ()
 
+    @property
+    def servos(self) -> list[str]:
+        """Servo of each id; raises Conflict where there is neither one for each nor one for all."""
+        names = comma_list(self.servo)
+        if len(names) not in (1, len(self.ids)):
+            raise Conflict(
+                "servo",
+                f"names {len(names)} servos for {len(self.ids)} ids",
+                expected="one for all, or one for each id",
+                advice="correct them",
+            )
+        return names * (len(self.ids) if len(names) == 1 else 1)
+
 
 def build_servo(setup: BusSetup, index: int, now: float) -> VirtualServo:
     """Return one servo of the setup, switched on at `now`.
@@ -51,8 +65,9 @@ def build_servo(setup: BusSetup, index: int, now: float) -> VirtualServo:
     Raises:
         BamError: unknown servo, or an id or baud rate that it cannot have.
     """
-    hidden = draw_hidden_servo(setup.servo, setup.seed + index)
-    return _servo(setup, index, setup.servo, Bench(hidden, setup.pendulum, now), now)
+    name = setup.servos[index]
+    hidden = draw_hidden_servo(name, setup.seed + index)
+    return _servo(setup, index, name, Bench(hidden, setup.pendulum, now), now)
 
 
 def build_bus(setup: BusSetup, now: float) -> VirtualBus:
@@ -105,7 +120,7 @@ def _servo(setup: BusSetup, index: int, name: str, bench: Bench, now: float) -> 
 
 
 def _bus(setup: BusSetup, servos: Sequence[VirtualServo]) -> VirtualBus:
-    known = servos[0].faults if servos else ()
+    known = [fault for fault in servos[0].faults if all(fault in servo.faults for servo in servos)]
     line, broken = parse_faults(setup.faults, known)
     for servo in servos:
         for fault in broken:

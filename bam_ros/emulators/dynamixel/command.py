@@ -35,7 +35,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     default = BusSetup()
     add = parser.add_argument
-    add("--servo", default=default.servo, help=f"one of {', '.join(CONTROL_TABLES)}")
+    add(
+        "--servo",
+        default=default.servo,
+        help=f"of all, or one for each id with commas between: {', '.join(CONTROL_TABLES)}",
+    )
     add("--id", type=int, nargs="+", help="bus id of each servo; 1, or of a robot 1, 2, ...")
     add("--robot", metavar="FILE", help="MJCF or URDF of an arm whose joints the servos drive")
     add("--servos", action="append", default=[], metavar="CLASS_OR_JOINT=SERVO,...", help="of a robot")

@@ -23,8 +23,8 @@ from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from bam_core.errors import Conflict, Unavailable
-from bam_ros.driver import servo_node
+from bam_core.errors import Conflict, OutOfRange, Unavailable
+from bam_ros.driver import device_wait, servo_node
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.servo_bus import BusGone, Gains, ServoBus
 from bam_ros.driver.servo_node import LATCHED_QOS, ServoNode
@@ -481,6 +481,54 @@ def test_a_bus_that_does_not_open_is_one_error(client: Client) -> None:
     with pytest.raises(Unavailable) as caught:
         client.run(bus)
     assert caught.value is bus.open_failure
+
+
+def test_a_device_that_comes_later_is_waited_for_and_named_in_the_diagnostics(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device_wait, "PERIOD", 0.01)
+    bus = FakeBus()
+    bus.open_failure = BusGone("port /dev/none", "does not exist", advice="plug it in")
+    node = client.run(bus, wait_for_device=math.inf)
+    client.wait_for(
+        lambda: any("/dev/none" in status.message for array in client.diagnostics for status in array.status)
+    )
+    bus.open_failure = None
+    client.connect()
+    assert bus.opened == 1
+    assert not node.is_over
+
+
+def test_a_device_that_does_not_come_in_time_ends_the_node_with_its_reason(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device_wait, "PERIOD", 0.01)
+    bus = FakeBus()
+    bus.open_failure = BusGone("port /dev/none", "does not exist", advice="plug it in")
+    client.run(bus, wait_for_device=0.05)
+    with pytest.raises(BusGone) as caught:
+        client.wait_for(lambda: False)
+    assert caught.value is bus.open_failure
+
+
+def test_a_node_that_waits_for_its_device_may_be_configured_by_hand(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device_wait, "PERIOD", 0.01)
+    bus = FakeBus()
+    bus.open_failure = BusGone("port /dev/none", "does not exist", advice="plug it in")
+    node = client.run(bus, wait_for_device=math.inf)
+    bus.open_failure = None
+    node.trigger_configure()
+    client.wait_for(lambda: node._device_timer is None)
+    assert bus.opened == 1
+    assert not client.states  # it is not activated behind its user's back
+
+
+@pytest.mark.parametrize("wrong", [-1.0, math.nan])
+def test_an_impossible_time_to_wait_is_refused(wrong: float, client: Client) -> None:
+    with pytest.raises(OutOfRange, match="wait_for_device"):
+        client.run(FakeBus(), wait_for_device=wrong)
 
 
 def test_without_autostart_the_node_waits(client: Client) -> None:

@@ -98,6 +98,39 @@ def test_a_servo_at_rest_reads_as_it_is(servo: str, virtual_servos: MakeVirtual,
     assert math.isnan(sample.goal_position[0])
 
 
+def test_both_protocols_are_driven_on_one_line(virtual_servos: MakeVirtual, make_bus: MakeBus) -> None:
+    virtual = virtual_servos(servo="xl330,mx106,mx64_2", ids=(1, 2, 3))
+    bus = make_bus(virtual, ids=(1, 2, 3), joints=("a", "b", "c"))
+    bus.open()
+    goals = (0.3, -0.2, 0.1)
+    start = bus.exchange(ServoGoal(torque_enable=(True,) * 3, position=(0.0,) * 3))
+    assert start.torque_enabled == (True,) * 3
+    held = bus.exchange(ServoGoal(torque_enable=(True,) * 3, position=goals))
+    assert held.goal_position == pytest.approx(goals, abs=2e-3)
+    assert [math.isnan(current) for current in held.current] == [False, True, False]
+    registers = [servo.registers for servo in virtual.bus.servos]
+    assert [servo.law.to_count(servo.registers.get("goal_position")) for servo in virtual.bus.servos] == (
+        pytest.approx([goal * k.COUNTS_PER_RAD for goal in goals], abs=1.0)
+    )
+    partly = bus.exchange(ServoGoal(torque_enable=(True, False, True), position=(math.nan,) * 3))
+    assert partly.torque_enabled == (True, False, True)
+    assert [file.get("torque_enable") for file in registers] == [1, 0, 1]
+    bus.close()
+    assert [file.get("torque_enable") for file in registers] == [0, 0, 0]
+
+
+def test_the_guardian_releases_servos_of_both_protocols(
+    virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo="mx106,xl330", ids=(1, 2))
+    bus = make_bus(virtual, ids=(1, 2), joints=("a", "b"), guardian_silence=0.3)
+    bus.open()
+    wait_for(
+        lambda: all(bus.exchange(ServoGoal(torque_enable=(True,) * 2, position=(0.0,) * 2)).torque_enabled)
+    )
+    wait_for(lambda: not any(servo.registers.get("torque_enable") for servo in virtual.bus.servos))
+
+
 def test_a_sample_was_taken_when_it_was_however_late_it_is_looked_at(
     virtual_servos: MakeVirtual, make_bus: MakeBus
 ) -> None:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from bam_core.errors import Unavailable, Unsupported
+from bam_core.errors import Conflict, Unavailable, Unsupported
+from bam_ros.driver.servo_bus import BusGone
 from bam_ros.dynamixel.discovery import BAUD_RATES, find_servos
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
@@ -73,20 +75,76 @@ def test_answers_that_are_lost_on_a_bad_line_are_asked_for_again(
 
 def test_one_missing_servo_is_named(virtual_servos: MakeVirtual, open_port: OpenPort) -> None:
     virtual = virtual_servos(ids=(1, 2), baud_rate=57600)
-    with pytest.raises(Unavailable, match=r"no answer from id 3 \(id 1, 2 answered"):
+    with pytest.raises(BusGone, match=r"no answer from id 3 \(id 1, 2 answered"):
         find_servos(open_port(virtual.path), [1, 2, 3], baud_rates=(57600,))
+
+
+def test_servos_of_both_protocols_are_found_on_one_line(
+    virtual_servos: MakeVirtual, open_port: OpenPort
+) -> None:
+    virtual = virtual_servos(servo="xl330,mx106,mx64_2", ids=(1, 2, 3), baud_rate=57600)
+    found = find_servos(open_port(virtual.path), [2, 1, 3], baud_rates=(57600,))
+    assert [table.name for table in found.tables.values()] == ["mx106", "xl330", "mx64_2"]
+    assert found.protocol == 0
+    assert all(f"(protocol {number}.0)" in str(found) for number in (1, 2))
+
+
+@pytest.mark.parametrize("servo", ["mx106,xl330", "mx106"])
+def test_servos_that_answer_with_another_protocol_than_the_one_set_are_named(
+    servo: str, virtual_servos: MakeVirtual, open_port: OpenPort
+) -> None:
+    ids = (1, 2)[: servo.count(",") + 1]
+    virtual = virtual_servos(servo=servo, ids=ids, baud_rate=57600)
+    words = r"id 1 .*protocol 1\.0.*expected protocol 2\.0.*parameter protocol to 0"
+    with pytest.raises(Conflict, match=words):
+        find_servos(open_port(virtual.path), ids, protocol=2, baud_rates=(57600,))
+
+
+@pytest.mark.parametrize("other", [1_000_000, 500_000])
+def test_servos_with_other_baud_rates_are_named_with_them(
+    other: int, virtual_servos: MakeVirtual, open_port: OpenPort
+) -> None:
+    virtual = virtual_servos(servo="mx106,mx64", ids=(1, 2), baud_rate=57600)
+    second = virtual.bus.servos[1]
+    second.registers.set("baud_rate", second.table.baud_value(other))
+    with pytest.raises(Conflict) as caught:
+        find_servos(open_port(virtual.path), [1, 2], baud_rates=(57600,))
+    assert re.findall(r"id (\d)\D+ (\d+) baud", str(caught.value)) == [("2", str(other)), ("1", "57600")]
+
+
+def test_a_rare_baud_rate_is_found_at_last(virtual_servos: MakeVirtual, open_port: OpenPort) -> None:
+    virtual = virtual_servos(servo="mx106", baud_rate=200_000)
+    assert find_servos(open_port(virtual.path), [1], baud_rates=(57600,)).baud_rate == 200_000
+
+
+def test_a_rare_baud_rate_that_the_adapter_does_not_have_is_left_out(
+    virtual_servos: MakeVirtual, open_port: OpenPort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    virtual = virtual_servos(servo="mx106", baud_rate=400_000)
+    port = open_port(virtual.path)
+    allowed = port.setBaudRate
+
+    def set_rate(rate: int) -> bool:
+        if rate in (500_000, 200_000):
+            raise Unsupported("port", f"cannot run at {rate} baud", advice="choose another baud_rate")
+        return allowed(rate)
+
+    monkeypatch.setattr(port, "setBaudRate", set_rate)
+    assert find_servos(port, [1], baud_rates=(57600,)).baud_rate == 400_000
+    with pytest.raises(Unsupported):
+        find_servos(port, [1], baud_rate=500_000)
 
 
 def test_a_silent_bus_names_every_baud_rate_and_id_that_was_tried(
     virtual_servos: MakeVirtual, open_port: OpenPort
 ) -> None:
-    virtual = virtual_servos(baud_rate=1_000_000)
+    virtual = virtual_servos(baud_rate=3_000_000)
     said: list[str] = []
-    with pytest.raises(Unavailable) as caught:
+    with pytest.raises(BusGone) as caught:
         find_servos(open_port(virtual.path), [1, 3], baud_rates=(57600, 115200), say=said.append)
     assert (
         "(tried id 1, 3, every other id with protocol 2.0, ids 0 to 20 with protocol 1.0;"
-        " baud rates 57600, 115200; protocol 2.0 and 1.0)"
+        " baud rates 57600, 115200, and for id 1, 3 500000, 200000, "
     ) in str(caught.value)
     assert len(said) == 1
     assert "searching servos, baud rates 57600, 115200 x ids 1, 3 x protocol 1.0 and 2.0" in said[0]

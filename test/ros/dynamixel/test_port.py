@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import serial
 
-from bam_core.errors import Conflict, Unavailable, Unsupported
+from bam_core.errors import Conflict, Unsupported
 from bam_ros.driver.servo_bus import BusGone
 from bam_ros.dynamixel.latency import shorten_latency
 from bam_ros.dynamixel.port import SerialPort
@@ -34,7 +34,7 @@ def terminal() -> Iterator[tuple[int, str]]:
 
 
 def test_a_port_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match="serial ports found: ") as caught:
+    with pytest.raises(BusGone, match="serial ports found: ") as caught:
         SerialPort(str(tmp_path / "ttyUSB7")).openPort()
     assert caught.value.thing == f"port {tmp_path / 'ttyUSB7'}"
 

@@ -8,7 +8,8 @@ import math
 import pytest
 
 from bam_ros.driver.hardware_errors import FATAL, HardwareError
-from bam_ros.erob.al_status import AlStatus, SlaveState
+from bam_ros.erob import al_status
+from bam_ros.erob.al_status import AlStatus, SlaveState, al_status_cure
 from bam_ros.erob.cia402 import (
     DISABLE_VOLTAGE,
     ENABLE_OPERATION,
@@ -168,3 +169,27 @@ def test_al_status_is_told_by_name() -> None:
     assert AlStatus.decode(bytes([8, 0, 0, 0, 0, 0])).operational
     assert not fallen.operational
     assert AlStatus.decode(bytes([0x0F, 0, 0, 0, 0, 0])).state is SlaveState.NONE  # no such state
+
+
+@pytest.mark.parametrize(
+    ("code", "parameters"),
+    [
+        (0x1A, ("distributed_clocks", "cycle_rate")),
+        (0x2C, ("distributed_clocks", "cycle_rate")),
+        (0x32, ("distributed_clocks", "cycle_rate")),
+        (0x1B, ("watchdog", "cycle_rate")),
+        (0x1F, ("watchdog",)),
+        (0x1E, ("layout",)),
+        (0x27, ("distributed_clocks to true",)),
+        (0x28, ("distributed_clocks to false",)),
+        (0x36, ("cycle_rate",)),
+        (0x20, ("off and on",)),
+        (0x8123, ("off and on",)),
+    ],
+)
+def test_every_al_status_code_has_a_cure(code: int, parameters: tuple[str, ...]) -> None:
+    assert all(parameter in al_status_cure(code) for parameter in parameters)
+
+
+def test_cures_are_for_codes_that_have_a_name() -> None:
+    assert set(al_status._CURES) <= set(al_status._CODES)

@@ -125,7 +125,8 @@ def test_ctrl_c_ends_a_launch_with_the_bag_readable(session: list[str], tmp_path
 @needs_launch
 @pytest.mark.ros
 def test_a_missing_port_ends_the_launch_with_its_cause(tmp_path: Path, ros_domain: int) -> None:
-    said = Launch("record.launch.py", f"port:={tmp_path}/none", f"output:={tmp_path}").end()
+    words = (f"port:={tmp_path}/none", f"output:={tmp_path}", "wait_for_device:=0.0")
+    said = Launch("record.launch.py", *words).end()
     assert "none: does not exist" in said
     assert "Traceback" not in said
 

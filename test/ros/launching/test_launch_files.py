@@ -105,7 +105,7 @@ def other(argument: DeclareLaunchArgument) -> str:
         return "true" if default == "false" else "false"
     if re.fullmatch(r"\d+", default):
         return str(int(default) + 1)
-    return "0.25" if re.fullmatch(r"[\d.]+", default) else "other"
+    return "0.25" if re.fullmatch(r"[\d.]+|inf", default) else "other"
 
 
 def given(node: Started) -> dict[str, Any]:

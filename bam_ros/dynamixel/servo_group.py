@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The servos of one protocol on a port: read together, and written together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from bam_ros.dynamixel.link import Link, sync_write_packet
+from bam_ros.dynamixel.register import Register
+from bam_ros.dynamixel.servo import DynamixelServo
+
+
+class ServoGroup:
+    """Servos of one protocol; their models may differ.
+
+    Args:
+        link: to the bus, with their protocol.
+        servos: at least one.
+    """
+
+    def __init__(self, link: Link, servos: Sequence[DynamixelServo]) -> None:
+        self.link = link
+        self.servos = tuple(servos)
+        self._blocks = {servo.id: servo.block for servo in servos}
+
+    def read(self) -> dict[int, tuple[bytes, int]]:
+        """Read the state of every servo: per id the bytes of its block and the error byte of its answer.
+
+        Raises:
+            BusTimeout, BusCorrupt, BamError: one of the answers is missing or damaged; none is returned.
+        """
+        return self.link.read_blocks(self._blocks, attempts=1)
+
+    def write(self, register: str, counts: Mapping[int, int]) -> None:
+        """Write a register of some of the servos; nobody confirms that.
+
+        Args:
+            register: name; its address may differ between models.
+            counts: by id; ids that are not of this group are left to others.
+        """
+        for row, ids in self._by_address(register, counts):
+            self.link.sync_write(row, {servo: counts[servo] for servo in ids})
+
+    def packets(self, register: str, counts: Mapping[int, int]) -> list[bytes]:
+        """Return the packets that `write` sends."""
+        return [
+            sync_write_packet(self.link.protocol, row, {servo: counts[servo] for servo in ids})
+            for row, ids in self._by_address(register, counts)
+        ]
+
+    def _by_address(self, register: str, counts: Mapping[int, int]) -> Iterator[tuple[Register, list[int]]]:
+        """Yield the row of a register at each of its addresses, with the ids that have it there."""
+        concerned = [servo for servo in self.servos if servo.id in counts]
+        place = {servo: (servo.table[register].address, servo.table[register].size) for servo in concerned}
+        concerned.sort(key=place.__getitem__)
+        for _, same in groupby(concerned, key=place.__getitem__):
+            servos = list(same)
+            yield servos[0].table[register], [servo.id for servo in servos]
