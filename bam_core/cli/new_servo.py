@@ -8,14 +8,26 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bam_core.errors import BamError, Conflict, Missing, NotWritable, OutOfRange, WrongType
 
+if TYPE_CHECKING:
+    from bam_core.servo.data_sheet import DataSheet
+    from bam_core.servo.firmware import PositionFirmware
+
 _GUESSED_GAIN = 5.0
 """Duty per rad at the factory's kp: 5.1 (MX-106), 4.9 (MX 2.0) and 5.3 (STS3215), where it was measured."""
+
+_POSSIBLE_GAINS = (0.001, 1.0)
+"""Duty per rad and unit of kp of any servo: known ones have 0.0029 (XL330) to 0.165 (STS3215), so both ends
+lie a factor of three or more beyond."""
+
+_UNKNOWN_LAW = "unknown"
+"""Answer to --firmware where no law of the library is the servo's."""
 
 _KILOGRAM_FORCE = 9.80665  # N
 
@@ -91,6 +103,7 @@ CONTROLLER = (
     Question("factory-kp", "position gain kp that it comes with", default="32"),
     Question("period", "period of its position controller [s]", _TIME, default="0.001"),
 )
+_FACTORY_KP = next(question for question in CONTROLLER if question.option == "factory-kp")
 LAWS: Mapping[str, tuple[Question, ...]] = MappingProxyType(
     {
         "voltage": (
@@ -117,11 +130,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--title", default="", help="what is printed on it (default: its name)")
     group.add_argument("--manufacturer", default="", help="who makes it")
     group.add_argument(
+        "--firmware",
+        metavar="NAME",
+        help="its control law is that of this firmware, such as mx-protocol2 (the X series), xl330, "
+        "feetech-sts, or 'unknown' (default: that of its series where NAME is of a known one)",
+    )
+    group.add_argument(
         "--law",
         choices=tuple(LAWS),
-        default="voltage",
-        help="what its position controller sets: the motor's voltage, as most do, or its current "
-        "(default: voltage)",
+        help="of an unknown firmware: its position controller sets the motor's voltage, as most do, or its "
+        "current (default: voltage)",
     )
     for question in (*SHEET, *CONTROLLER, *LAWS["voltage"], *LAWS["current"]):
         group.add_argument(f"--{question.option}", metavar="VALUE", help=question.words)
@@ -130,28 +148,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Ask, write the file, and say what to do with it."""
     from bam_core.servo.data_sheet import DataSheet, servo_from_data_sheet
-    from bam_core.servo.firmware import firmware_from_fields
 
     path = _new_file(arguments.file)
-    (other,) = LAWS.keys() - {arguments.law}
-    for question in LAWS[other]:
-        if getattr(arguments, question.field) is not None:
-            raise Conflict(
-                f"--{question.option}", f"means nothing to the {arguments.law} law", advice="leave it out"
-            )
-    sheet = DataSheet(**_answers(SHEET, arguments))
-    told = _answers((*CONTROLLER, *LAWS[arguments.law]), arguments)
-    gain_is_guessed = arguments.law == "voltage" and "duty_per_kp" not in told
-    if arguments.law == "voltage":
-        told["duty_per_kp_rad"] = told.pop("duty_per_kp", _GUESSED_GAIN / told["factory_kp"])
     name = arguments.name or path.stem
+    _require_one_law(arguments)
+    sheet = DataSheet(**_answers(SHEET, arguments))
+    law = _law(name, sheet, arguments)
     servo = servo_from_data_sheet(
         name,
         sheet,
-        firmware_from_fields(name, {"law": arguments.law, **told}),
+        law.firmware,
         title=arguments.title,
         manufacturer=arguments.manufacturer,
-        gain_is_guessed=gain_is_guessed,
+        gain_factors=law.gain_factors,
     )
     servo.save(path)
     by_stall, by_speed = sheet.torque_constants
@@ -160,13 +169,114 @@ def run(arguments: argparse.Namespace) -> int:
             f"k_t is {by_stall:.3g} N·m/A from stall, but {by_speed:.3g} from the speed without load: check "
             f"these values; the search covers both"
         )
-    if gain_is_guessed:
-        print(
-            f"duty per kp and rad: {told['duty_per_kp_rad']:.3g} is taken, and how far that is off is fitted "
-            f"(effect firmware_gain); record several gains, some with large errors"
-        )
+    print(law.remark)
     print(f"wrote {path}; try: bam identify recordings --servo {path} --models all --output identified")
     return 0
+
+
+class _Law(NamedTuple):
+    """A position controller, and what is known of it."""
+
+    firmware: PositionFirmware
+    gain_factors: tuple[float, float] | None
+    """Least and largest gain, in gains of `firmware`, between which the true one lies; None: it is known."""
+    remark: str
+    """Where it comes from, and what is fitted."""
+
+
+def _require_one_law(arguments: argparse.Namespace) -> None:
+    """Refuse options of two laws."""
+    of_a_known_law = [question for question in CONTROLLER if question.option != "factory-kp"]
+    for question in (*of_a_known_law, *LAWS["voltage"], *LAWS["current"]):
+        if getattr(arguments, question.field) is not None and arguments.firmware not in (None, _UNKNOWN_LAW):
+            raise Conflict(
+                f"--{question.option}",
+                f"is given beside --firmware {arguments.firmware}, which has its own",
+                advice="leave one of them out",
+            )
+    if arguments.law is not None and arguments.firmware not in (None, _UNKNOWN_LAW):
+        raise Conflict(
+            "--law", f"is given beside --firmware {arguments.firmware}", advice="leave one of them out"
+        )
+    law = arguments.law or "voltage"
+    (other,) = LAWS.keys() - {law}
+    for question in LAWS[other]:
+        if getattr(arguments, question.field) is not None:
+            raise Conflict(f"--{question.option}", f"means nothing to the {law} law", advice="leave it out")
+
+
+def _law(name: str, sheet: DataSheet, arguments: argparse.Namespace) -> _Law:
+    """Return the law of the firmware that is named, of the servo's series, or of the options.
+
+    A set-point that follows its goal at a limited speed does so at the servo's speed without load, as that of
+    the STS3215 does.
+    """
+    from bam_core.servo.families import family_of
+    from bam_core.servo.firmware import find_firmware
+
+    family = family_of(name)
+    described = [question for questions in LAWS.values() for question in questions]
+    is_described = arguments.law is not None or any(
+        getattr(arguments, question.field) is not None for question in described
+    )
+    named = arguments.firmware
+    if named is None and sys.stdin.isatty() and not is_described:
+        named = _typed_firmware(family.firmware if family else _UNKNOWN_LAW)
+    changes: dict[str, Any] = (
+        {} if arguments.factory_kp is None else {"factory_kp": _FACTORY_KP.value(arguments.factory_kp)}
+    )
+    if family and not is_described and named in (None, family.firmware):
+        law = family.law
+        if math.isfinite(law.goal_speed_limit):
+            changes["goal_speed_limit"] = float(f"{sheet.no_load_speed:.3g}")
+        fitted = "; its gain is unproven and fitted (effect firmware_gain)" if family.gain_factors else ""
+        remark = f"control law: {family.firmware}, that of {family.title} servos{fitted}"
+        return _Law(replace(law, **changes), family.gain_factors, remark)
+    if named not in (None, _UNKNOWN_LAW):
+        return _Law(replace(find_firmware(named), **changes), None, f"control law: {named}")
+    return _described_law(name, arguments)
+
+
+def _described_law(name: str, arguments: argparse.Namespace) -> _Law:
+    """Return the law that options and answers describe, with a gain that is fitted where it is unknown."""
+    from bam_core.servo.firmware import firmware_from_fields
+
+    law = arguments.law or "voltage"
+    values = _answers((*CONTROLLER, *LAWS[law]), arguments)
+    if law == "voltage" and "duty_per_kp" in values:
+        values["duty_per_kp_rad"] = values.pop("duty_per_kp")
+    if law == "current" or "duty_per_kp_rad" in values:
+        return _Law(firmware_from_fields(name, {"law": law, **values}), None, f"control law: {law}, as given")
+    guess = _GUESSED_GAIN / values["factory_kp"]
+    firmware = firmware_from_fields(name, {"law": law, "duty_per_kp_rad": guess, **values})
+    low, high = _POSSIBLE_GAINS
+    remark = (
+        f"duty per kp and rad: unknown, {guess:.3g} is taken and fitted between {low:g} and {high:g}, which "
+        f"holds all known servos (effect firmware_gain); record several gains, some with large errors, or "
+        f"name a known law with --firmware"
+    )
+    return _Law(firmware, (min(low / guess, 0.5), max(high / guess, 2.0)), remark)
+
+
+def _typed_firmware(default: str) -> str:
+    """Ask for the name of a firmware until it is a known one."""
+    from bam_core.servo.firmware import FIRMWARES, find_firmware
+
+    while True:
+        try:
+            answer = input(
+                f"control law, one of {', '.join(FIRMWARES)}, {_UNKNOWN_LAW} ({default}): "
+            ).strip()
+        except EOFError:
+            raise Missing(
+                "answer to --firmware", "a control law", advice="answer, or give the option"
+            ) from None
+        try:
+            return answer if answer == _UNKNOWN_LAW else find_firmware(answer or default).name
+        except BamError as error:
+            if not answer:
+                return default
+            print(error, file=sys.stderr)
 
 
 def _new_file(given: str | None) -> Path:

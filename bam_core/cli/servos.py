@@ -15,7 +15,7 @@ EXAMPLE = (
 )
 FIRST_SCREEN = (
     "--name",
-    "--law",
+    "--firmware",
     "--voltage",
     "--stall-torque",
     "--stall-current",

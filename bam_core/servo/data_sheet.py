@@ -22,9 +22,6 @@ _MECHANICAL_TIME = 0.02
 _MECHANICAL_WIDTH = 10.0
 """within this factor."""
 
-_GAIN_RANGE = (-0.9, 2.0)
-"""By how much of itself a guessed gain may be too small: from a tenth of it to three times it."""
-
 _FRICTION = 0.02  # of the stall torque, by Coulomb friction and, at no-load speed, by viscous friction each
 
 
@@ -69,7 +66,7 @@ def servo_from_data_sheet(
     *,
     title: str = "",
     manufacturer: str = "",
-    gain_is_guessed: bool = False,
+    gain_factors: tuple[float, float] | None = None,
 ) -> ServoModel:
     """Return a servo with M1 friction whose parameters are likely, and search ranges that hold the true ones.
 
@@ -82,8 +79,8 @@ def servo_from_data_sheet(
         firmware: position controller.
         title: what is printed on it; default the name.
         manufacturer: who makes it.
-        gain_is_guessed: nobody knows the gain of the firmware: an identification fits it as well, as the
-            effect firmware_gain.
+        gain_factors: least and largest gain of the firmware, in gains of this one, where nobody knows it: an
+            identification fits it as well, as the effect firmware_gain.
 
     Raises:
         BamError: a value is out of range.
@@ -108,12 +105,12 @@ def servo_from_data_sheet(
         friction_model="m1",
         friction=Friction(viscous=_rounded(friction / sheet.no_load_speed), coulomb=_rounded(friction)),
         search=SearchRanges(
-            effects=("firmware_gain",) if gain_is_guessed else (),
+            effects=("firmware_gain",) if gain_factors else (),
             ranges={
                 "torque_constant": _range(min(by_stall, by_speed), max(by_stall, by_speed), _WIDTH),
                 "resistance": _range(resistance, resistance, _WIDTH),
                 "armature": _range(armature, armature, _MECHANICAL_WIDTH),
-                **({"firmware_gain": _GAIN_RANGE} if gain_is_guessed else {}),
+                **({"firmware_gain": _relative(gain_factors)} if gain_factors else {}),
             },
         ),
         provenance=Provenance(
@@ -126,9 +123,13 @@ def servo_from_data_sheet(
     )
 
 
+def _relative(factors: tuple[float, float]) -> tuple[float, float]:
+    return _rounded(factors[0] - 1.0, 5), _rounded(factors[1] - 1.0)
+
+
 def _range(low: float, high: float, width: float) -> tuple[float, float]:
     return _rounded(low / width), _rounded(high * width)
 
 
-def _rounded(value: float) -> float:
-    return float(f"{value:.3g}")
+def _rounded(value: float, digits: int = 3) -> float:
+    return float(f"{value:.{digits}g}")

@@ -61,7 +61,7 @@ PLAUSIBLE: Mapping[str, tuple[float, float]] = MappingProxyType(
         "limit": (0.0, 1.0),
         # Effects of servo and bench; see `effects.EFFECTS` for what real ones have.
         "friction_temperature": (0.0, 1.0),  # 1/K; oils have less than 0.1
-        "firmware_gain": (0.0, 1e2),
+        "firmware_gain": (0.0, 1e3),  # the unit of an unknown gain may be any
         "sensor_delay": (0.0, 1.0),  # s
         "goal_slew_time": (0.0, 1e3),  # s/rad
         "zero_offset": (0.0, 4.0 * math.pi),  # rad, as positions of recordings

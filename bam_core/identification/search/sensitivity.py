@@ -87,15 +87,17 @@ def vectors_at(space: SearchSpace, many: Array) -> Array:
 
 def value_at(axis: Axis, share: float) -> float:
     """Return the value, SI, of a parameter at a share of its search range, 0..1."""
-    if axis.low > 0.0:
-        return float(axis.low * (axis.high / axis.low) ** share)
+    if axis.low > axis.origin:
+        low, high = axis.low - axis.origin, axis.high - axis.origin
+        return float(low * (high / low) ** share + axis.origin)
     return float(axis.low + (axis.high - axis.low) * share)
 
 
 def slope_at(axis: Axis, share: float) -> float:
     """Return by how much, SI, a parameter changes per share of its search range."""
-    if axis.low > 0.0:
-        return value_at(axis, share) * math.log(axis.high / axis.low)
+    if axis.low > axis.origin:
+        low, high = axis.low - axis.origin, axis.high - axis.origin
+        return (value_at(axis, share) - axis.origin) * math.log(high / low)
     return axis.high - axis.low
 
 

@@ -17,6 +17,8 @@ from bam_core.simulation.rollout import PARAMETERS
 
 _STRETCH = 0.05  # s; over which encoder counts are small against what a driven load moves
 _EDGE = 1e-3  # closer to the end of its axis than this, a parameter counts as stopped by its bound
+_RELATIVE = ("firmware_gain",)  # errors relative to a value, above -1
+_WIDE = 4.0  # from the smallest to the largest gain; the usual range of ±30 % is a factor of 1.9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +27,8 @@ class Axis:
 
     A positive parameter whose size is not known beforehand lies on a logarithmic scale. One that may be zero
     lies on a square: zero is a point of the axis (and not infinitely far away), small values are spread out.
-    One that may be negative lies on a linear scale.
+    One that may be negative lies on a linear scale. The relative error of a gain whose unit is unknown may be
+    large: there 1 + error lies on a logarithmic scale.
 
     Attributes:
         name: of the parameter.
@@ -39,10 +42,17 @@ class Axis:
     high: float
     targets: tuple[str, ...]
 
+    @property
+    def origin(self) -> float:
+        """Where a logarithmic scale begins: at -1 for a wide relative error, else at 0."""
+        is_wide = self.name in _RELATIVE and 1.0 + self.high > _WIDE * (1.0 + self.low) > 0.0
+        return -1.0 if is_wide else 0.0
+
     def value(self, coordinate: Array) -> Array:
         """Return the parameter at coordinates in 0..1."""
-        if self.low > 0.0:
-            return np.asarray(self.low * (self.high / self.low) ** coordinate)
+        low, high = self.low - self.origin, self.high - self.origin
+        if low > 0.0:
+            return np.asarray(low * (high / low) ** coordinate + self.origin)
         if self.low < 0.0:
             return np.asarray(self.low + (self.high - self.low) * coordinate)
         return np.asarray(self.high * coordinate**2)
@@ -50,8 +60,9 @@ class Axis:
     def coordinate(self, value: float) -> float:
         """Return the coordinate of a parameter value; values beyond the bounds go to the nearer end."""
         inside = min(max(value, self.low), self.high)
-        if self.low > 0.0:
-            return float(np.log(inside / self.low) / np.log(self.high / self.low))
+        low, high = self.low - self.origin, self.high - self.origin
+        if low > 0.0:
+            return float(np.log((inside - self.origin) / low) / np.log(high / low))
         if self.low < 0.0:
             return (inside - self.low) / (self.high - self.low)
         return float(np.sqrt(inside / self.high))

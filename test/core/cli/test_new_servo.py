@@ -13,10 +13,19 @@ import pytest
 
 from bam_core.cli import execute, main
 from bam_core.cli.new_servo import SHEET
-from bam_core.errors import BamError, Conflict, Missing, NotWritable, OutOfRange, WrongType, WrongValue
+from bam_core.errors import (
+    BamError,
+    Conflict,
+    Missing,
+    NotWritable,
+    OutOfRange,
+    UnknownName,
+    WrongType,
+    WrongValue,
+)
 from bam_core.identification.data.same_servo import require_same_servo
 from bam_core.report import load_results
-from bam_core.servo.firmware import CurrentFirmware
+from bam_core.servo.firmware import FIRMWARES, CurrentFirmware, VoltageFirmware
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from test.core.identification_cases import BENCH, record, write_log
@@ -24,6 +33,16 @@ from test.core.refusals import refused
 
 ROOT = Path(__file__).parents[3]
 QUESTIONS = {question.option: question for question in SHEET}
+SHEET_OPTIONS = [
+    "--voltage",
+    "12",
+    "--stall-torque",
+    "4.1",
+    "--stall-current",
+    "2.3",
+    "--no-load-speed",
+    "46 rpm",
+]
 STS3250 = ["--voltage", "12", "--stall-torque", "50 kg.cm", "--stall-current", "2.8"]
 STS3250 += ["--no-load-speed", "0.133 s/60deg"]
 
@@ -88,10 +107,10 @@ def test_what_is_no_positive_number_is_refused(text: str) -> None:
 
 
 def test_the_servo_starts_from_the_data_sheet_and_its_ranges_hold_it(tmp_path: Path) -> None:
-    file = tmp_path / "sts3250.yaml"
+    file = tmp_path / "my3250.yaml"
     assert main(["servos", "new", str(file), *STS3250, "--manufacturer", "Feetech"]) == 0
     servo = load_servo(file)
-    assert (servo.name, servo.title, servo.manufacturer) == ("sts3250", "sts3250", "Feetech")
+    assert (servo.name, servo.title, servo.manufacturer) == ("my3250", "my3250", "Feetech")
     assert servo.nominal_voltage == 12.0
     assert servo.motor.resistance == pytest.approx(12 / 2.8, rel=1e-2)
     by_stall, by_speed = 4.903 / 2.8, 12 / 7.874
@@ -100,6 +119,97 @@ def test_the_servo_starts_from_the_data_sheet_and_its_ranges_hold_it(tmp_path: P
         low, high = servo.search.ranges[name]
         assert low < 0.5 * getattr(servo.motor, name) < 2.0 * getattr(servo.motor, name) < high
     assert servo.search.effects == ("firmware_gain",)  # nobody told the gain
+
+
+def test_an_unknown_gain_is_searched_between_those_of_all_known_firmwares(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    assert main(["servos", "new", str(file), *SHEET_OPTIONS, "--factory-kp", "850"]) == 0
+    servo = load_servo(file)
+    low, high = servo.search.ranges["firmware_gain"]
+    guess = float(servo.firmware.gains(1.0)[0])
+    for firmware in FIRMWARES.values():
+        if isinstance(firmware, VoltageFirmware):
+            assert 2.0 * (1.0 + low) * guess < firmware.duty_per_kp_rad < 0.5 * (1.0 + high) * guess
+
+
+@pytest.mark.parametrize(
+    ("name", "law", "factory_kp"),
+    [
+        ("XM430-W350", "mx-protocol2", 800),
+        ("xl430", "mx-protocol2", 800),
+        ("2xl430-w250", "mx-protocol2", 800),
+        ("dynamixel_xd540", "mx-protocol2", 800),
+        ("xl330-m288", "xl330", 400),
+        ("xl320", "xl320", 32),
+        ("mx-28", "mx-protocol1", 32),
+        ("MX-28(2.0)", "mx-protocol2", 850),
+        ("mx106_2", "mx-protocol2", 850),
+        ("sts3032", "feetech-sts", 32),
+    ],
+)
+def test_a_servo_of_a_known_series_has_the_law_of_the_series(
+    name: str, law: str, factory_kp: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["servos", "new", str(tmp_path / "my.yaml"), *SHEET_OPTIONS, "--name", name]) == 0
+    servo = load_servo(tmp_path / "my.yaml")
+    assert servo.firmware.gains(1.0) == FIRMWARES[law].gains(1.0)
+    assert servo.firmware.factory_kp == factory_kp
+    assert servo.search.effects == ()
+    assert f"control law: {law}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["xm4300", "ax12", "scs0009", "hls3930", "xm", "my-xm430"])
+def test_a_servo_of_no_known_series_has_an_unknown_gain(name: str, tmp_path: Path) -> None:
+    assert main(["servos", "new", str(tmp_path / "my.yaml"), *SHEET_OPTIONS, "--name", name]) == 0
+    assert load_servo(tmp_path / "my.yaml").search.effects == ("firmware_gain",)
+
+
+def test_a_series_whose_gain_nobody_measured_has_its_law_and_both_units_in_range(tmp_path: Path) -> None:
+    assert main(["servos", "new", str(tmp_path / "xc330-m288.yaml"), *SHEET_OPTIONS]) == 0
+    servo = load_servo(tmp_path / "xc330-m288.yaml")
+    low, high = servo.search.ranges["firmware_gain"]
+    own = float(servo.firmware.gains(1.0)[0])
+    for law in ("mx-protocol2", "xl330"):
+        assert (1.0 + low) * own < float(FIRMWARES[law].gains(1.0)[0]) < (1.0 + high) * own
+
+
+def test_a_firmware_that_is_named_counts_more_than_the_series(tmp_path: Path) -> None:
+    words = ["--name", "xm430", "--firmware", "xl330", "--factory-kp", "300"]
+    assert main(["servos", "new", str(tmp_path / "my.yaml"), *SHEET_OPTIONS, *words]) == 0
+    firmware = load_servo(tmp_path / "my.yaml").firmware
+    assert firmware == replace(FIRMWARES["xl330"], factory_kp=300)
+
+
+def test_a_law_that_is_described_counts_more_than_the_series(tmp_path: Path) -> None:
+    words = ["--name", "xm430", "--duty-per-kp", "0.1"]
+    assert main(["servos", "new", str(tmp_path / "my.yaml"), *SHEET_OPTIONS, *words]) == 0
+    assert float(load_servo(tmp_path / "my.yaml").firmware.gains(1.0)[0]) == 0.1
+    words = ["--name", "xm430", "--firmware", "unknown"]
+    assert main(["servos", "new", str(tmp_path / "other.yaml"), *SHEET_OPTIONS, *words]) == 0
+    assert load_servo(tmp_path / "other.yaml").search.effects == ("firmware_gain",)
+
+
+def test_goals_of_an_sts_servo_are_slewed_at_its_own_speed_without_load(tmp_path: Path) -> None:
+    assert main(["servos", "new", str(tmp_path / "sts3032.yaml"), *SHEET_OPTIONS]) == 0
+    assert load_servo(tmp_path / "sts3032.yaml").firmware.goal_speed_limit == 4.82
+
+
+def test_a_terminal_asks_for_the_law_and_offers_that_of_the_series(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = iter(["xl3", "xl330"])
+    asked = []
+
+    def answer(question: str) -> str:
+        asked.append(question)
+        return next(answers)
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", answer)
+    assert main(["servos", "new", str(tmp_path / "xm430.yaml"), *SHEET_OPTIONS]) == 0
+    assert "(mx-protocol2)" in asked[0]
+    assert "xl3" in capsys.readouterr().err
+    assert load_servo(tmp_path / "xm430.yaml").firmware == FIRMWARES["xl330"]
 
 
 def test_a_gain_that_is_known_is_not_fitted(tmp_path: Path) -> None:
@@ -123,7 +233,7 @@ def test_a_servo_under_the_current_law(tmp_path: Path) -> None:
 def test_what_is_missing_is_asked_for_and_wrong_answers_once_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answers = iter(["twelve", "12", "50 kg.cm", "2.8", "75 rpm", "", "", "", "0.165", ""])
+    answers = iter(["twelve", "12", "50 kg.cm", "2.8", "75 rpm", "", "", "", "", "0.165", ""])
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda question: next(answers))
     assert main(["servos", "new", str(tmp_path / "my.yaml")]) == 0
@@ -144,6 +254,17 @@ def test_what_is_missing_is_asked_for_and_wrong_answers_once_more(
         (["TMP/my.yaml", "--voltage", "12 A"], WrongType, {"thing": "--voltage", "value": "12 A"}),
         (["TMP/my.yaml", *STS3250, "--stall-torque", "5 lb"], WrongType, {"value": "5 lb"}),
         (["TMP/my.yaml", *STS3250, "--duty-limit", "0"], OutOfRange, {"thing": "--duty-limit"}),
+        (["TMP/my.yaml", *STS3250, "--firmware", "xl3"], UnknownName, {"name": "xl3"}),
+        (
+            ["TMP/my.yaml", *STS3250, "--firmware", "xl330", "--duty-per-kp", "1"],
+            Conflict,
+            {"thing": "--duty-per-kp"},
+        ),
+        (
+            ["TMP/my.yaml", *STS3250, "--firmware", "xl330", "--law", "current"],
+            Conflict,
+            {"thing": "--law"},
+        ),
         (["TMP/my.yaml", *STS3250, "--damping", "1"], Conflict, {"thing": "--damping"}),
         (
             ["TMP/my.yaml", *STS3250, "--law", "current", "--duty-limit", "1"],
@@ -210,7 +331,7 @@ def test_an_unknown_servo_leads_here(capsys: pytest.CaptureFixture[str]) -> None
 def test_a_servo_of_ones_own_is_identified_from_logs_of_bams_recorder(tmp_path: Path, no_plots: None) -> None:
     """Its gain, motor and friction are others than the data sheet has made us believe."""
     file = tmp_path / "sts3250.yaml"
-    assert main(["servos", "new", str(file), *STS3250]) == 0
+    assert main(["servos", "new", str(file), *STS3250, "--firmware", "unknown"]) == 0
     guess = load_servo(file)
     truth = replace(
         guess,

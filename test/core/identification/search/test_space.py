@@ -75,6 +75,16 @@ def test_a_coordinate_is_found_again(coordinate: float) -> None:
         assert axis.coordinate(value) == pytest.approx(coordinate, abs=1e-7)
 
 
+def test_a_gain_of_unknown_unit_is_searched_in_proportion() -> None:
+    """Of two unit systems 100 apart, each has as much of the axis as the other."""
+    axis = Axis(name="firmware_gain", low=-0.99, high=99.0, targets=("firmware_gain",))
+    assert axis.value(np.array([0.0, 0.25, 0.5, 1.0])) == pytest.approx([-0.99, -0.9, 0.0, 99.0])
+    for value in (-0.99, -0.5, 0.0, 3.0, 99.0):
+        assert float(axis.value(np.array(axis.coordinate(value)))) == pytest.approx(value)
+    narrow = Axis(name="firmware_gain", low=-0.3, high=0.3, targets=("firmware_gain",))
+    assert narrow.value(np.array([0.25])) == pytest.approx([-0.15])
+
+
 def test_effects_are_free_where_they_are_asked_for_and_off_elsewhere() -> None:
     space = search_space(FRICTION_MODELS["m1"], LOGS, effects=("zero_offset",))
     assert [axis.name for axis in space.axes][-1] == "zero_offset"

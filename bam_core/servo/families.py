@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Control laws of known servo series, by the names that their makers print on them.
+
+A series shares its position controller. A servo that the library does not have has the law of its series, so
+nobody has to guess its gain per unit of kp.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from bam_core.servo.firmware import PositionFirmware, find_firmware
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServoFamily:
+    """Servos with one control law.
+
+    Attributes:
+        title: of the series.
+        pattern: of their names: lower case, without spaces, dashes and underscores.
+        firmware: name of their law, see `firmware.FIRMWARES`.
+        factory_kp: position gain that they come with, in the firmware's units.
+        gain_factors: least and largest gain per unit of kp, in those of the law, where no document or
+            measurement proves it; None where one does.
+    """
+
+    title: str
+    pattern: str
+    firmware: str
+    factory_kp: float
+    gain_factors: tuple[float, float] | None = None
+
+    @property
+    def law(self) -> PositionFirmware:
+        """Their position controller, with their factory gain."""
+        return replace(find_firmware(self.firmware), factory_kp=self.factory_kp)
+
+
+FAMILIES = (
+    ServoFamily(title="Dynamixel XL330", pattern="xl330", firmware="xl330", factory_kp=400),
+    # Its manual gives the X series' divisor of 128, as the XL330's does, which was measured as 256.
+    ServoFamily(
+        title="Dynamixel XC330",
+        pattern="xc330",
+        firmware="mx-protocol2",
+        factory_kp=800,
+        gain_factors=(0.25, 2.0),
+    ),
+    ServoFamily(title="Dynamixel XL-320", pattern="xl320", firmware="xl320", factory_kp=32),
+    # Manuals of the 430s and 540s: K_P = kp/128 on counts, 885 is full PWM.
+    ServoFamily(title="Dynamixel X", pattern="2?x[lcmhdw](430|540)", firmware="mx-protocol2", factory_kp=800),
+    ServoFamily(
+        title="Dynamixel MX(2.0)", pattern="mx(28|64|106)[art]*20?", firmware="mx-protocol2", factory_kp=850
+    ),
+    ServoFamily(title="Dynamixel MX", pattern="mx(28|64|106)", firmware="mx-protocol1", factory_kp=32),
+    ServoFamily(title="Feetech STS", pattern="sts?3[0-9]{3}", firmware="feetech-sts", factory_kp=32),
+)
+"""Known series; the first whose pattern starts a name counts."""
+
+_MAKERS = "(dynamixel|robotis|feetech|waveshare)?"
+
+
+def family_of(name: str) -> ServoFamily | None:
+    """Return the series of a servo's name, such as "XM430-W350"; None where it is of no known one."""
+    plain = re.sub(r"[\W_]", "", name.lower())
+    return next((family for family in FAMILIES if re.match(rf"{_MAKERS}{family.pattern}(?!\d)", plain)), None)
