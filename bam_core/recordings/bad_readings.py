@@ -52,7 +52,7 @@ def without_false_readings(
         left_out.append(tell("time", Reason.REPEATED, twice))
     if np.all(np.diff(time[~twice]) > 0.0):
         velocity = columns.get("velocity", np.full(len(time), np.nan))
-        for reason, mask in _of_changes(time[~twice], columns["position"][~twice], velocity[~twice]):
+        for reason, mask in false_readings(time[~twice], columns["position"][~twice], velocity[~twice]):
             spread = spread_over(~twice, mask)
             false |= spread
             if reason is not Reason.BESIDE:
@@ -115,8 +115,8 @@ def false_positions(time: Array, position: Array, velocity: Array) -> list[tuple
     return [(reason, mask) for reason, mask in masks if mask.any()]
 
 
-def _of_changes(time: Array, position: Array, velocity: Array) -> list[tuple[Reason, Mask]]:
-    """Find false positions; where they are too many, only among those that are not the one before.
+def false_readings(time: Array, position: Array, velocity: Array) -> list[tuple[Reason, Mask]]:
+    """Return what `false_positions` does; where it is too much, only among those that are not the one before.
 
     What updates its position seldom goes in jumps, of which each looks like a false reading. Positions that
     stay for longer than any updates are frozen all the same.

@@ -27,6 +27,7 @@ class Reason(Enum):
     SPIKE = "far from those around"
     BESIDE = "beside those"
     FROZEN = "repeated while the arm moved"
+    OTHER_ZERO = "shifted against the others, behind a jump"
     MISSING = "not numbers"
     NO_SUPPLY = "not above 0 V, which no servo that answers can read"
     REPEATED = "samples that were written twice"

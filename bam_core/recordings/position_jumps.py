@@ -57,11 +57,17 @@ def first_jump(time: Array, position: Array) -> int | None:
         time: (n,) s, increasing.
         position: (n,) rad, finite.
     """
+    jumps = position_jumps(time, position)
+    return int(jumps[0]) if len(jumps) else None
+
+
+def position_jumps(time: Array, position: Array) -> NDArray[np.intp]:
+    """Return all samples that no arm can have reached from the one before; see `first_jump`."""
     jumps = _jumps(time, position)
     if len(jumps) > ALWAYS:  # what updates its position seldom goes in jumps
         changed = np.flatnonzero(np.diff(position, prepend=np.nan) != 0.0)
         jumps = changed[_jumps(time[changed], position[changed])]
-    return int(jumps[0]) if len(jumps) else None
+    return jumps
 
 
 def _spikes_ahead(time: Array, position: Array) -> Mask:

@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from bam_core.arrays import Array
+from bam_core.robot.gaps import sample_gaps
 
 _ARMATURE = 1e7  # kg·m²; 10 N·m then shift a joint by 0.05 mrad in 10 s
 _CUTOFF = 8.0  # Hz; servos hardly follow faster goals, while counts and jitter seen above it become torques
@@ -30,10 +31,15 @@ def measured_path(times: Array, measured: Array, position: Array) -> Array:
         measured: (n,) s, evenly spaced but for jitter.
         position: (n, joints) rad, then.
     """
-    from scipy.interpolate import CubicSpline  # these two take a third of a second to load
+    from scipy.interpolate import CubicSpline, PchipInterpolator  # these take a third of a second to load
     from scipy.signal import butter, sosfiltfilt
 
-    rate = 1.0 / float(np.median(np.diff(measured)))
+    period = float(np.median(np.diff(measured)))
+    if len(sample_gaps(measured)):  # the filter and the spline need even samples
+        even = measured[0] + period * np.arange(round((measured[-1] - measured[0]) / period) + 1)
+        position = PchipInterpolator(measured, position)(np.minimum(even, measured[-1]))
+        measured = even
+    rate = 1.0 / period
     if rate > 2.0 * _CUTOFF:
         sections = butter(2, _CUTOFF, fs=rate, output="sos")
         position = sosfiltfilt(sections, position, axis=0, padlen=min(len(measured) - 1, round(rate)))

@@ -13,6 +13,7 @@ from bam_core.recordings.discovery import data_files
 from bam_core.recordings.joint_series import SERIES_TYPES, joint_series
 from bam_core.recordings.mcap_messages import read_messages
 from bam_core.robot.run import RobotRun
+from bam_core.robot.screening import screened_run
 
 
 def read_bag_run(path: str | os.PathLike[str]) -> RobotRun:
@@ -40,7 +41,7 @@ def read_bag_run(path: str | os.PathLike[str]) -> RobotRun:
     time = min((positions[joint].time for joint in joints), key=len)
     time = time[(time >= begin) & (time <= min(positions[joint].time[-1] for joint in joints))]
     supply = [value for voltages in series.reported["voltage"].values() for value in voltages.value]
-    return RobotRun(
+    return screened_run(
         name=path.stem if path.is_file() else path.name,
         joints=joints,
         time=time - time[0] if len(time) else time,

@@ -107,5 +107,5 @@ def coverage(
         if run.name in bands:
             columns = [run.column(joint) for joint in joints]
             off = np.abs(simulated[run.name] - run.position)[:, columns]
-            result[run.name] = float((off <= bands[run.name])[run.counts].mean())
+            result[run.name] = float((off <= bands[run.name]).mean(where=run.compared(joints)))
     return result

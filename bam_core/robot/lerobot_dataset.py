@@ -28,6 +28,7 @@ from bam_core.robot.lerobot_units import (
     require_unit,
 )
 from bam_core.robot.run import RobotRun
+from bam_core.robot.screening import screened_run
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +106,7 @@ def _run(
 ) -> RobotRun:
     time = time[rows]
     try:
-        return RobotRun(
+        return screened_run(
             name=f"{path.resolve().name}_episode_{number}",
             joints=tuple(goals),
             time=time - time[0],

@@ -17,10 +17,12 @@ from bam_core.recordings.discovery import data_files
 from bam_core.recordings.header_corrections import NAME, apply_rules, rules_above
 from bam_core.recordings.supply import supply_warning
 from bam_core.robot.bag_run import read_bag_run
+from bam_core.robot.csv_run import read_csv_run
 from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs
 from bam_core.robot.lerobot_units import RADIANS, UNITS
 from bam_core.robot.npz_run import PYTORCH_ADVICE, read_npz_run
-from bam_core.robot.run import RobotRun, read_csv_run
+from bam_core.robot.run import RobotRun
+from bam_core.robot.run_findings import run_findings
 from bam_core.robot.updates import as_of_their_times
 from bam_core.servo.plausible import require_plausible
 from bam_core.text.finding import log_findings
@@ -78,6 +80,7 @@ def load_runs(paths: Iterable[str | os.PathLike[str]], settings: RunSettings | N
     ]
     source = "--vin" if settings.supply_voltage is not None else NAME
     log_findings(log, supply_warning({run.name: run.supply for run in runs}, source))
+    log_findings(log, run_findings(runs))
     names = [run.name for run in runs]
     if intervals:
         whole = [name for name in names if name not in intervals]

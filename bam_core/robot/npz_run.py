@@ -22,6 +22,7 @@ from bam_core.errors import BadData, Malformed, Missing, Unreadable
 from bam_core.files.json_file import parse_json
 from bam_core.files.npz_file import read_arrays
 from bam_core.robot.run import RobotRun
+from bam_core.robot.screening import screened_run
 
 _QPOS, _SENSOR, _CONTROL = 2, 0, 5  # members of mujoco.sysid.SignalType
 _ENDINGS = {_QPOS: ("_qpos",), _SENSOR: ("_qpos", "_pos"), _CONTROL: ("_ctrl",)}
@@ -94,7 +95,7 @@ def _of_sysid(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> RobotRun
         )
     told, time = _numbers(path, arrays, "control_times"), _numbers(path, arrays, "sensordata_times")
     held = np.maximum(np.searchsorted(told, time, side="right") - 1, 0)
-    return RobotRun(
+    return screened_run(
         name=path.stem,
         joints=joints,
         time=time - time[0],
@@ -143,7 +144,7 @@ def _of_pace(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> RobotRun:
             if len(values) != 1:
                 raise BadData(f"{path}, {name}", "is not one number", advice="split the run, or say it")
             settings[field] = float(values[0])
-    return RobotRun(
+    return screened_run(
         name=path.stem,
         joints=tuple(map(str, arrays["joint_names"].ravel())),
         time=time - time[0] if len(time) else time,

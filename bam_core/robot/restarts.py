@@ -8,7 +8,7 @@ place where the robot never was. Over short horizons this ends with the next sta
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,20 +39,38 @@ class Piece:
     end: int
 
 
-def pieces(times: Array, first: float, horizon: float) -> list[Piece]:
+def pieces(times: Array, first: float, horizon: float | None, restarts: Sequence[float] = ()) -> list[Piece]:
     """Cut a simulation.
 
     Args:
         times: (steps + 1,) s.
         first: s, of the first sample.
-        horizon: s.
+        horizon: s, after which a new piece begins; None: at restarts alone.
+        restarts: s, of the first samples behind gaps, from which pieces begin whatever the horizon.
     """
     step = float(times[1] - times[0])
     begin, last = round((first - times[0]) / step), len(times) - 1
-    length, lead = max(round(horizon / step), 1), round(LEAD / step)
+    starts = [begin, *(int(np.ceil((time - times[0]) / step - 1e-9)) for time in restarts)]
+    cut = []
+    for start, end in zip(starts, [*starts[1:], last], strict=True):
+        cut += _of_stretch(start, min(end, last), step, horizon, is_first=start == begin)
+    return cut
+
+
+def _of_stretch(start: int, end: int, step: float, horizon: float | None, *, is_first: bool) -> list[Piece]:
+    """Return the pieces of a stretch without a gap; the first of all begins at rest, before it."""
+    if end <= start:
+        return []
+    length = end - start if horizon is None else max(round(horizon / step), 1)
+    lead = round(LEAD / step)
+    begin = 0 if is_first else start
     return [
-        Piece(start=counts - lead if counts > begin else 0, counts=counts, end=min(counts + length, last))
-        for counts in range(begin, last, length)
+        Piece(
+            start=max(counts - lead, start) if counts > start else begin,
+            counts=counts,
+            end=min(counts + length, end),
+        )
+        for counts in range(start, end, length)
     ]
 
 
@@ -62,7 +80,7 @@ def start_states(run: RobotRun, servos: Mapping[str, ServoModel], times: Array) 
     Args:
         run: that was measured.
         servos: by joint; their encoders' counts tell which velocities are none.
-        times: (n,) s, within the run.
+        times: (n,) s, within the run. Those behind a gap are estimated from what was measured behind it.
     """
     counts = tuple(servos[joint].firmware.resolution if joint in servos else _COUNT for joint in run.joints)
     return _start_states(run, counts, tuple(times))
@@ -71,9 +89,16 @@ def start_states(run: RobotRun, servos: Mapping[str, ServoModel], times: Array) 
 @functools.lru_cache(maxsize=256)
 def _start_states(run: RobotRun, counts: tuple[float, ...], times: tuple[float, ...]) -> tuple[Array, Array]:
     """A search asks for the same again and again."""
-    of_joints = [
-        states_between(run.time, position, np.array(times), count)
-        for position, count in zip(run.position.T, counts, strict=True)
-    ]
-    states = np.stack(of_joints, axis=2)
+    at = np.array(times)
+    states = np.empty((len(at), 2, len(run.joints)))
+    ends = np.array([*run.restarts, len(run.time)])
+    stretch = np.searchsorted(run.time[ends[:-1]], at, side="right")
+    for number, rows in enumerate(np.split(np.arange(len(run.time)), ends[:-1])):
+        inside = stretch == number
+        if not inside.any():
+            continue
+        for column, count in enumerate(counts):
+            states[inside, :, column] = states_between(
+                run.time[rows], run.position[rows, column], at[inside], count
+            )
     return states[:, 0], states[:, 1]

@@ -3,26 +3,24 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
-import os
-from collections.abc import Collection
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.arrays import Array
-from bam_core.errors import BadData, Malformed, Missing, UnknownName, WrongShape
+from bam_core.errors import BadData, Missing, UnknownName, WrongShape
 from bam_core.errors.checks import require_positive
+from bam_core.recordings.left_out import LeftOut
 from bam_core.recordings.supply import Supply
-from bam_core.robot.csv_columns import read_columns
+from bam_core.robot.gaps import restart_rows, rows_that_count
 from bam_core.servo.plausible import require_plausible
 
-_TIME, _GOAL, _READ = "time", "goal:", "read:"
 _SLOWEST = 0.5  # s between two samples; no servo's motion can be told from fewer
-_SETTINGS = ("kp", "vin")  # columns with one value
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,11 +32,14 @@ class RobotRun:
         joints: names, in the order of the columns below.
         time: (n,) s, increasing.
         goal_position: (n, joints) rad, each in force from its time on.
-        position: (n, joints) rad, measured.
+        position: (n, joints) rad, measured; where a reading is not sound, a path between those that are.
         kp: position gain of all servos, firmware units; None: not known.
         supply_voltage: V; None: not known.
         recorded_voltage: V, what the recording says of it, whoever gave another one; None: nothing.
         interval: (first, last) time that counts, s; None: all of it.
+        sound: (n, joints) which readings are measured; None: all of them. Errors count no others.
+        left_out: joint -> its readings that cannot be right.
+        wraps: joint -> how often its reading jumped by whole turns, which were counted on.
 
     Raises:
         BamError: shapes disagree, time does not increase, a value is not finite, no sample is within the
@@ -54,16 +55,21 @@ class RobotRun:
     supply_voltage: float | None = None
     recorded_voltage: float | None = None
     interval: tuple[float, float] | None = None
+    sound: NDArray[np.bool_] | None = None
+    left_out: Mapping[str, tuple[LeftOut, ...]] = field(default_factory=dict)
+    wraps: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         shape = (len(self.time), len(self.joints))
-        for field in ("goal_position", "position"):
-            values = getattr(self, field)
+        for what in ("goal_position", "position"):
+            values = getattr(self, what)
             if np.shape(values) != shape:
-                raise WrongShape(f"{self.name}, {field}", np.shape(values), f"{shape}: samples x joints")
+                raise WrongShape(f"{self.name}, {what}", np.shape(values), f"{shape}: samples x joints")
             if not np.all(np.isfinite(values)):
                 row, column = np.argwhere(~np.isfinite(values))[0]
-                raise Missing(f"{self.name}, {field} of '{self.joints[column]}', sample {row}", "a number")
+                raise Missing(f"{self.name}, {what} of '{self.joints[column]}', sample {row}", "a number")
+        if self.sound is not None and np.shape(self.sound) != shape:
+            raise WrongShape(f"{self.name}, sound", np.shape(self.sound), f"{shape}: samples x joints")
         for name, value in (("kp", self.kp), ("supply_voltage", self.supply_voltage)):
             if value is not None:
                 require_positive(f"{self.name},", **{name: value})
@@ -102,57 +108,33 @@ class RobotRun:
             digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
         return digest.hexdigest()
 
-    @property
+    @functools.cached_property
     def counts(self) -> NDArray[np.bool_]:
-        """(n,) which samples count."""
-        if self.interval is None:
-            return np.ones(len(self.time), dtype=bool)
-        first, last = self.interval
+        """(n,) which samples count: those within the interval, but not those just behind a gap."""
+        return np.asarray(self.in_interval & rows_that_count(self.time, self.restarts))
+
+    @property
+    def in_interval(self) -> NDArray[np.bool_]:
+        """(n,) which samples are within the interval."""
+        first, last = self.interval or (-math.inf, math.inf)
         return np.asarray((self.time >= first) & (self.time <= last))
+
+    @functools.cached_property
+    def restarts(self) -> NDArray[np.intp]:
+        """Rows from which a simulation begins anew; see `gaps`."""
+        return restart_rows(self.time, self.is_sound)
+
+    @functools.cached_property
+    def is_sound(self) -> NDArray[np.bool_]:
+        """(n, joints) which readings were measured."""
+        return np.ones(self.position.shape, dtype=bool) if self.sound is None else self.sound
+
+    def compared(self, joints: Sequence[str]) -> NDArray[np.bool_]:
+        """Return (n, joints) which readings of some joints are compared with simulations."""
+        return self.is_sound[:, [self.column(joint) for joint in joints]] & self.counts[:, None]
 
     def column(self, joint: str) -> int:
         """Return the column of a joint; raises UnknownName."""
         if joint not in self.joints:
             raise UnknownName(f"joint of {self.name}", joint, self.joints)
         return self.joints.index(joint)
-
-
-def read_csv_run(path: str | os.PathLike[str]) -> RobotRun:
-    """Read a run from a CSV file.
-
-    Columns: `time` (s), `goal:JOINT` and `read:JOINT` (rad); `kp` and `vin` (V) where it has them. Others are
-    passed over. Joints are those that have a goal and a reading.
-
-    Raises:
-        BamError: the file cannot be read, a column is missing or holds no numbers, or the gain changes.
-    """
-    path = Path(path)
-
-    def choose(header: Collection[str]) -> list[str]:
-        joints = [name.removeprefix(_GOAL) for name in header if name.startswith(_GOAL)]
-        joints = [name for name in joints if _READ + name in header]
-        if _TIME not in header or not joints:
-            raise Malformed(path, "is no run of a robot", expected="columns time, goal:JOINT and read:JOINT")
-        moving = [kind + name for kind in (_GOAL, _READ) for name in joints]
-        return [_TIME, *moving, *(name for name in _SETTINGS if name in header)]
-
-    columns = read_columns(path, choose)
-    if "kp" in columns and np.ptp(columns["kp"]) > 0.0:
-        raise BadData(f"{path}, kp", "changes during the run", advice="split it")
-
-    def setting(name: str) -> float | None:
-        return float(columns[name].mean()) if name in columns else None
-
-    joints = tuple(name.removeprefix(_GOAL) for name in columns if name.startswith(_GOAL))
-    try:
-        return RobotRun(
-            name=path.stem,
-            joints=joints,
-            time=columns[_TIME],
-            goal_position=np.column_stack([columns[_GOAL + name] for name in joints]),
-            position=np.column_stack([columns[_READ + name] for name in joints]),
-            kp=setting("kp"),
-            supply_voltage=setting("vin"),
-        )
-    except (BadData, Missing) as error:
-        raise error.within(path) from None

@@ -54,7 +54,8 @@ class RunErrors:
         for run in self.runs:
             rows = self.rows(run)
             length = (run.time[rows[-1, -1]] - run.time[rows[0, 0]]) / len(rows)
-            worth.append(np.tile(np.minimum(length / noise.independent, 1.0), len(rows)))
+            measured = run.compared(self.joints)[rows].mean(axis=1)  # shares of each mean
+            worth.append((np.minimum(length / noise.independent, 1.0) * measured).ravel())
             scale.append(np.tile(noise.scale, len(rows)))
         return Objective(worth=np.concatenate(worth), scale=np.concatenate(scale))
 
@@ -116,5 +117,6 @@ class RunErrors:
             run, self.unknowns.servos_at(point), self.unknowns.deviations_at(point)
         )
         columns = [run.column(joint) for joint in self.joints]
-        off = (simulated - run.position)[:, columns]
+        # Where nothing was measured, nothing is off, and it counts for nothing.
+        off = np.where(run.compared(self.joints), (simulated - run.position)[:, columns], 0.0)
         return np.asarray(off[self.rows(run)].mean(axis=1).ravel())

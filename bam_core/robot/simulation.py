@@ -8,8 +8,8 @@ nothing of what a joint's error does to the others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import mujoco
@@ -25,6 +25,7 @@ from bam_core.mujoco.native.state import motor_torque_address
 from bam_core.mujoco.robot import compile_robot
 from bam_core.robot.as_measured import measured_path, move_as_measured
 from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations
+from bam_core.robot.gaps import sample_gaps
 from bam_core.robot.restarts import Piece, pieces, start_states
 from bam_core.robot.root import FIXED, prepare_root, stand
 from bam_core.robot.run import RobotRun
@@ -79,6 +80,8 @@ class _Begun:
         joints: (joints of the run,) their numbers in the model.
         times: (steps + 1,) s, on the clock of the run.
         control: (steps, controls), and the forces that move joints as measured where there are such.
+        moved: numbers of those joints in the model.
+        path: (steps + 1, moved) rad, where they move.
     """
 
     model: mujoco.MjModel
@@ -88,6 +91,8 @@ class _Begun:
     joints: list[int]
     times: Array
     control: Array
+    moved: list[int] = field(default_factory=list)
+    path: Array | None = None
 
     @property
     def addresses(self) -> list[int]:
@@ -166,7 +171,8 @@ class RobotBench:
     ) -> Array:
         """Return where the joints are: (n, joints of the run) rad, as their encoders say.
 
-        The robot begins in the measured posture and at rest. Later measurements are not used. If others move
+        The robot begins in the measured posture and at rest. Later measurements are not used, but behind a
+        gap (`gaps`), where it begins anew in the measured state. If others move
         as measured, that holds for each joint in turn. Joints with a servo that were not
         recorded hold where the description has them. Rows before the part that is simulated are those of the
         measurement.
@@ -200,37 +206,62 @@ class RobotBench:
     ) -> Array:
         """Return (n, joints) rad where joints move by their servos, and others as measured."""
         begun = self._begin(run, servos, deviations, measured)
-        if self.horizon is not None:
-            return self._in_pieces(
-                run, begun, pieces(begun.times, run.time[begun.first], self.horizon), servos
-            )
-        path = self._rollout(begun, [1 + address for address in begun.addresses])
+        columns = [1 + address for address in begun.addresses]
         simulated = run.position.copy()
-        simulated[begun.first :] = _at(run.time[begun.first :], begun.times, path) + begun.zero
+        for piece, path in self._pieces(run, begun, columns, servos):
+            times = begun.times[piece.start : piece.end + 1]
+            ends = np.searchsorted(run.time, [begun.times[piece.counts], times[-1]])
+            begin = begun.first if piece.start == 0 else int(ends[0])
+            end = len(run.time) if piece.end == len(begun.times) - 1 else int(ends[1])
+            simulated[begin:end] = _at(run.time[begin:end], times, path) + begun.zero
         return simulated
 
-    def _in_pieces(
-        self, run: RobotRun, begun: _Begun, parts: Sequence[Piece], servos: Mapping[str, ServoModel]
-    ) -> Array:
-        """Return the same, each piece but the first from a measured state."""
+    def _pieces(
+        self, run: RobotRun, begun: _Begun, columns: Sequence[int], servos: Mapping[str, ServoModel]
+    ) -> Iterator[tuple[Piece, Array]]:
+        """Yield each piece and its path (steps + 1, columns), all but the first from a measured state."""
         model, data = begun.model, begun.data
-        columns = [1 + address for address in begun.addresses]
-        positions, speeds = start_states(run, servos, begun.times[[part.start for part in parts[1:]]])
-        ends = np.searchsorted(run.time, begun.times[[part.end for part in parts[:-1]]])
-        rows = np.split(np.arange(begun.first, len(run.time)), ends - begun.first)
+        restarts = self._restarts(run, begun.first)
+        parts = pieces(begun.times, run.time[begun.first], self.horizon, restarts.tolist())
+        starts = np.array([part.start for part in parts[1:]], dtype=int)
+        positions, speeds = start_states(run, servos, begun.times[starts])
         first = np.empty(mujoco.mj_stateSize(model, _STATE))
         mujoco.mj_getState(model, data, first, _STATE)
-        simulated = run.position.copy()
-        for number, (part, inside) in enumerate(zip(parts, rows, strict=True)):
+        for number, part in enumerate(parts):
             mujoco.mj_setState(model, data, first, _STATE)
             if number:
                 data.qpos[begun.addresses] = positions[number - 1] - begun.zero
                 data.qvel[model.jnt_dofadr[begun.joints]] = speeds[number - 1]
+                if begun.path is not None:  # joints that move as measured, half a step behind
+                    now, before = begun.path[part.start], begun.path[max(part.start - 1, 0)]
+                    data.qpos[model.jnt_qposadr[begun.moved]] = now
+                    data.qvel[model.jnt_dofadr[begun.moved]] = (now - before) / self.step
                 data.qacc_warmstart[:] = 0.0
-            path = self._rollout(replace(begun, control=begun.control[part.start : part.end]), columns)
-            times = begun.times[part.start : part.end + 1]
-            simulated[inside] = _at(run.time[inside], times, path) + begun.zero
-        return simulated
+            yield part, self._rollout(replace(begun, control=begun.control[part.start : part.end]), columns)
+
+    def _restarts(self, run: RobotRun, first: int) -> Array:
+        """Return the times at which the simulation of a run begins anew, s."""
+        self.require_known_states(run)
+        if self.root != FIXED:  # the goals are known, and the robot may have followed them
+            return np.zeros(0)
+        return run.time[run.restarts[run.restarts > first]]
+
+    def require_known_states(self, run: RobotRun) -> None:
+        """Refuse gaps in the part of a run that is simulated, unless the base is fixed.
+
+        Raises:
+            BadData: samples are missing, and the state of a base that moves is not measured.
+        """
+        used = np.arange(self._first_sample(run), int(np.flatnonzero(run.counts)[-1]) + 1)
+        if self.root == FIXED or not len(gaps := sample_gaps(run.time[used])):
+            return
+        row = int(used[gaps[0]])
+        raise BadData(
+            f"{run.name}, time",
+            f"has no sample from {run.time[row - 1]:.2f} to {run.time[row]:.2f} s",
+            expected="no gap where the base moves, whose state is not measured",
+            advice="cut the run there, or choose a part with --interval",
+        )
 
     def trace(
         self,
@@ -253,7 +284,9 @@ class RobotBench:
         plugin = mujoco.mj_stateSize(model, _STATE) - model.npluginstate  # the last part of a state
         columns = [*range(1, 1 + model.nq), *(1 + model.nq + model.jnt_dofadr[begun.joints])]
         columns += [plugin + motor_torque_address(model, joint) for joint in run.joints]
-        path = self._rollout(begun, columns)
+        path = np.empty((len(begun.times), len(columns)))
+        for piece, part in self._pieces(run, begun, columns, servos):
+            path[piece.start : piece.end + 1] = part
         state, speed, torque = np.split(path, [model.nq, model.nq + len(run.joints)], axis=1)
         return RobotTrace(time=begun.times, state=state, speed=speed, torque=torque)
 
@@ -287,6 +320,7 @@ class RobotBench:
         begin = run.time[first] - self.settling
         times = begin + self.step * np.arange(round((run.time[run.counts][-1] - begin) / self.step) + 1)
         forces = np.zeros((len(times) - 1, 0))
+        path = None
         if measured:
             columns = [run.column(joint) for joint in measured]
             path = measured_path(times, run.time[first:], position[first:, columns])
@@ -305,6 +339,8 @@ class RobotBench:
             joints=joints,
             times=times,
             control=np.hstack([control, forces]),
+            moved=[self._joint(model, joint) for joint in measured],
+            path=path,
         )
 
     def _compile(

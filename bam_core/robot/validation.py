@@ -131,8 +131,9 @@ def errors_of(
 
     def errors(run: RobotRun) -> RunErrors:
         columns = [run.column(joint) for joint in joints]
-        off = np.abs(simulated[run.name] - run.position)[run.counts][:, columns].mean(axis=0)
-        goal = np.abs(run.goal_position - run.position)[run.counts][:, columns].mean()
+        compared = run.compared(joints)
+        off = np.abs(simulated[run.name] - run.position)[:, columns].mean(axis=0, where=compared)
+        goal = np.abs(run.goal_position - run.position)[:, columns].mean(where=compared)
         return RunErrors(per_joint=dict(zip(joints, map(float, off), strict=True)), goal_distance=float(goal))
 
     return RobotValidation(per_log={run.name: errors(run) for run in runs})

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bam_core.text.finding import Finding, listed, percent
+from bam_core.text.finding import Finding, count, listed, percent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +34,56 @@ class JointsFinding(Finding):
             f"{joints}: rest within {self.limit:g} rad in all runs.",
             "Their loads are determined, their friction in motion is not.",
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunLeftOut(Finding):
+    """What of a run is not compared with simulations.
+
+    Attributes:
+        run: name.
+        readings: joint, number of its readings that cannot be right, and why, in words.
+        gaps: first and last time of each gap, s.
+        lost: share of the readings of all joints that do not count.
+    """
+
+    kind: str = field(default="run_left_out", init=False)
+    run: str
+    readings: tuple[tuple[str, int, str], ...]
+    gaps: tuple[tuple[float, float], ...]
+    lost: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which readings of which joints, where the simulation begins anew, and how much is lost."""
+        parts = [f"{joint} {number} ({why})" for joint, number, why in self.readings]
+        gaps = [f"{first:.2f} to {last:.2f} s" for first, last in self.gaps]
+        lines = []
+        if parts:
+            lines.append(f"{self.run}: readings that cannot be right are left out: {listed(parts, most=8)}.")
+        if gaps:
+            lines.append(f"{self.run}: nothing is known from {listed(gaps)}; simulations begin anew there.")
+        return (*lines, f"{percent(self.lost)} of its readings do not count.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountedTurns(Finding):
+    """Joints whose readings jumped by whole turns.
+
+    Attributes:
+        run: name.
+        wraps: joint and how often.
+    """
+
+    kind: str = field(default="counted_turns", init=False)
+    run: str
+    wraps: tuple[tuple[str, int], ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which joints, how often, and what was done."""
+        joints = listed([f"{joint} {count(number, 'time')}" for joint, number in self.wraps], most=8)
+        return (f"{self.run}: readings jump by a whole turn: {joints}.", "Turns were counted on.")
 
 
 @dataclass(frozen=True, kw_only=True)

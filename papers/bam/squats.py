@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 
 from bam_core.errors import Malformed, Unreadable
 from bam_core.mujoco.robot_file import load_robot
+from bam_core.robot.csv_run import read_csv_run
 from bam_core.robot.joints import chosen_joints, servos_by_joint
-from bam_core.robot.run import read_csv_run
 from bam_core.robot.simulation import RobotBench
 from bam_core.robot.validation import validate_robot
 from bam_core.servo.friction import FRICTION_MODELS

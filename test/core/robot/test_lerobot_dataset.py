@@ -29,7 +29,9 @@ RANGE = {"range_min": 1000, "range_max": 3400}
 def goals() -> list[RobotRun]:
     """Two episodes whose measurement is the goals of one frame before."""
     runs = [teleoperation(seed, seconds) for seed, seconds in ((1, 3.0), (2, 2.0))]
-    return [replace(run, position=np.roll(run.goal_position, 1, axis=0)) for run in runs]
+    return [
+        replace(run, position=run.goal_position[np.maximum(np.arange(len(run.time)) - 1, 0)]) for run in runs
+    ]
 
 
 @pytest.fixture

@@ -14,8 +14,9 @@ import pytest
 
 from bam_core.errors import BadData, Conflict, Malformed, Missing, OutOfRange, Unreadable, WrongShape
 from bam_core.robot.csv_columns import read_columns
+from bam_core.robot.csv_run import read_csv_run
 from bam_core.robot.load import RunSettings, load_runs
-from bam_core.robot.run import RobotRun, read_csv_run
+from bam_core.robot.run import RobotRun
 from bam_core.text.recording_findings import SupplyContradicted
 from test.core.finding_cases import logged
 from test.core.refusals import refused
@@ -71,7 +72,9 @@ def test_a_cell_that_is_no_number_is_named(row: str, said: str, tmp_path: Path) 
         pytest.param(f"time,goal:a,read:a\n0,{'9' * 200_000},1\n", Malformed, id="a long field"),
         pytest.param(f"time,{'a' * 200_000}\n", Malformed, id="a long name"),
         ("time,goal:a,read:a\n0,1,1\n0,1,1\n", BadData),
-        ("time,goal:a,read:a\n0,1,nan\n1,1,1\n", Missing),
+        ("time,goal:a,read:a\n0,1,nan\n0.1,1,1\n", BadData),
+        ("time,goal:a,read:a\n0,1,nan\n0.1,1,nan\n", Missing),
+        ("time,goal:a,read:a\n0,nan,1\n0.1,nan,1\n", Missing),
     ],
 )
 def test_files_that_are_no_runs_are_refused_with_their_path(

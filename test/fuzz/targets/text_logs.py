@@ -7,7 +7,7 @@ import numpy as np
 
 from bam_core.recordings.header_corrections import Rule
 from bam_core.recordings.open_loop_text import read_open_loop_text
-from bam_core.robot.run import read_csv_run
+from bam_core.robot.csv_run import read_csv_run
 from test.fuzz.target import FILES, Target, attempt, file
 
 _LOAD = (Rule(set={"inertia": 0.004}, source="--set"),)
