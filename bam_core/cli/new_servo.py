@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _GUESSED_GAIN = 5.0
 """Duty per rad at the factory's kp: 5.1 (MX-106), 4.9 (MX 2.0) and 5.3 (STS3215), where it was measured."""
 
-_POSSIBLE_GAINS = (0.001, 1.0)
-"""Duty per rad and unit of kp of any servo: known ones have 0.0029 (XL330) to 0.165 (STS3215), so both ends
-lie a factor of three or more beyond."""
+_POSSIBLE_GAINS = (0.0005, 1.0)
+"""Share of the largest demand per rad and unit of kp, of any servo. Known ones have 0.0018 (XL330 under
+current control) to 0.165 (STS3215), so both ends lie a factor of three or more beyond."""
 
 _UNKNOWN_LAW = "unknown"
 """Answer to --firmware where no law of the library is the servo's."""
@@ -116,7 +116,10 @@ LAWS: Mapping[str, tuple[Question, ...]] = MappingProxyType(
         ),
         "current": (
             Question("current-limit", "largest current [A]", _CURRENT),
-            Question("damping", "damping [A·s/rad per root of kp]"),
+            Question(
+                "amps-per-kp", "A per rad of error and unit of kp; empty: unknown, it is fitted", default=""
+            ),
+            Question("damping", "damping [A·s/rad per root of the gain in A/rad]; empty: none", default=""),
         ),
     }
 )
@@ -243,16 +246,18 @@ def _described_law(name: str, arguments: argparse.Namespace) -> _Law:
 
     law = arguments.law or "voltage"
     values = _answers((*CONTROLLER, *LAWS[law]), arguments)
-    if law == "voltage" and "duty_per_kp" in values:
-        values["duty_per_kp_rad"] = values.pop("duty_per_kp")
-    if law == "current" or "duty_per_kp_rad" in values:
+    answer, unit = ("duty_per_kp", "duty") if law == "voltage" else ("amps_per_kp", "A")
+    field = f"{answer}_rad"
+    if answer in values:
+        values[field] = values.pop(answer)
         return _Law(firmware_from_fields(name, {"law": law, **values}), None, f"control law: {law}, as given")
-    guess = _GUESSED_GAIN / values["factory_kp"]
-    firmware = firmware_from_fields(name, {"law": law, "duty_per_kp_rad": guess, **values})
-    low, high = _POSSIBLE_GAINS
+    most = values["current_limit"] if law == "current" else 1.0
+    guess = most * _GUESSED_GAIN / values["factory_kp"]
+    firmware = firmware_from_fields(name, {"law": law, field: guess, **values})
+    low, high = (most * gain for gain in _POSSIBLE_GAINS)
     remark = (
-        f"duty per kp and rad: unknown, {guess:.3g} is taken and fitted between {low:g} and {high:g}, which "
-        f"holds all known servos (effect firmware_gain); record several gains, some with large errors, or "
+        f"{unit} per kp and rad: unknown, {guess:.3g} is taken and fitted between {low:g} and {high:g}, "
+        f"which holds all known servos (effect firmware_gain); record several gains, some with large errors, or "
         f"name a known law with --firmware"
     )
     return _Law(firmware, (min(low / guess, 0.5), max(high / guess, 2.0)), remark)

@@ -191,24 +191,31 @@ class VoltageFirmware(PositionFirmware):
 
 @dataclass(frozen=True, kw_only=True)
 class CurrentFirmware(PositionFirmware):
-    """The current law: I = clip(kp·e - c·√kp·θ̇, ±limit) (BAM eq. 14).
+    """The current law: I = clip(K·e - c·√K·θ̇, ±limit) with K = gain·kp in A/rad (BAM eq. 14).
 
     The supply limits the current too, at every moment: see `motor.DcMotor.regulating_voltage`. BAM prints
     that limit without a sign for its lower end; here it is -(U_max + k_t·θ̇)/R <= I <= (U_max - k_t·θ̇)/R.
 
     Attributes:
         current_limit: I_heat, largest continuous current of the motor, A.
-        damping: c, A·s/rad per root of kp.
+        damping: c, A·s/rad per root of K; 0: none.
+        amps_per_kp_rad: gain, current per unit of the firmware's kp and per rad of error, A/rad; 1 where kp
+            is in A/rad, as BAM's own controllers have it.
     """
 
     current_limit: float
-    damping: float
+    damping: float = 0.0
+    amps_per_kp_rad: float = 1.0
 
     regulates_current = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_positive(f"firmware {self.name!r}", current_limit=self.current_limit)
+        require_positive(
+            f"firmware {self.name!r}",
+            current_limit=self.current_limit,
+            amps_per_kp_rad=self.amps_per_kp_rad,
+        )
         require_not_negative(f"firmware {self.name!r}", damping=self.damping)
 
     @property
@@ -228,7 +235,7 @@ class CurrentFirmware(PositionFirmware):
 
     def gains(self, kp: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return A per rad and A per rad/s."""
-        gain = np.asarray(kp, dtype=np.float64)
+        gain = np.asarray(self.amps_per_kp_rad * np.asarray(kp, dtype=np.float64))
         return gain, np.asarray(self.damping * np.sqrt(gain))
 
     def limited(self, demand: float) -> CurrentFirmware:
@@ -237,7 +244,7 @@ class CurrentFirmware(PositionFirmware):
 
     def kp_for(self, share: float) -> float:
         """Return the kp at which one rad of error asks for this share of the largest current."""
-        return share * self.current_limit / float(self.shaped_error(1.0))
+        return share * self.current_limit / (self.amps_per_kp_rad * float(self.shaped_error(1.0)))
 
 
 LAWS: Mapping[str, type[PositionFirmware]] = MappingProxyType(

@@ -51,6 +51,7 @@ PLAUSIBLE: Mapping[str, tuple[float, float]] = MappingProxyType(
         "period": (5e-5, 0.1),  # s
         "duty_per_kp_rad": (1e-9, 1e4),
         "duty_limit": (1e-3, 1.0),
+        "amps_per_kp_rad": (1e-9, 1e4),
         "current_limit": (1e-3, 1e4),  # A
         "damping": (0.0, 1e4),  # A·s/rad
         "dead_band": (0.0, math.pi),  # rad

@@ -42,7 +42,7 @@ const bam = (() => {
   function demand(firmware, kp, error, velocity) {
     const shaped =
       Math.abs(error) <= firmware.dead_band ? 0 : error + firmware.error_offset * Math.sign(error);
-    const damping = firmware.damping * Math.sqrt(kp);
+    const damping = firmware.damping * Math.sqrt(firmware.gain * kp);
     return clip(firmware.gain * kp * shaped - damping * velocity, firmware.limit);
   }
 

@@ -104,7 +104,7 @@ def _firmware(firmware: PositionFirmware) -> dict[str, Any]:
     if isinstance(firmware, VoltageFirmware):
         return {**fields, "law": "voltage", "gain": firmware.duty_per_kp_rad, "damping": 0.0}
     assert isinstance(firmware, CurrentFirmware)
-    return {**fields, "law": "current", "gain": 1.0, "damping": firmware.damping}
+    return {**fields, "law": "current", "gain": firmware.amps_per_kp_rad, "damping": firmware.damping}
 
 
 def _bench(servo: ServoModel) -> dict[str, float]:

@@ -230,6 +230,20 @@ def test_a_servo_under_the_current_law(tmp_path: Path) -> None:
     assert (firmware.current_limit, firmware.damping, firmware.counts_per_turn) == (2.5, 0.1, 16384)
 
 
+def test_the_gain_of_a_current_law_is_given_or_fitted(tmp_path: Path) -> None:
+    law = ["--law", "current", "--current-limit", "1.4", "--factory-kp", "400"]
+    given, unknown = tmp_path / "given.yaml", tmp_path / "unknown.yaml"
+    assert main(["servos", "new", str(given), *STS3250, *law, "--amps-per-kp", "0.0025"]) == 0
+    servo = load_servo(given)
+    assert servo.firmware.gains(400.0) == (1.0, 0.0)
+    assert servo.search.effects == ()
+    assert main(["servos", "new", str(unknown), *STS3250, *law]) == 0
+    servo = load_servo(unknown)
+    low, high = servo.search.ranges["firmware_gain"]
+    guess = float(servo.firmware.gains(1.0)[0])
+    assert (1.0 + low) * guess < 0.0025 < 1.0 < (1.0 + high) * guess
+
+
 def test_what_is_missing_is_asked_for_and_wrong_answers_once_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

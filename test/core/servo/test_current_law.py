@@ -82,6 +82,26 @@ def test_the_kernel_is_the_reference(integrator, effects):
         np.testing.assert_allclose(ours, expected, atol=1e-9)
 
 
+def test_a_gain_per_unit_of_kp_is_a_kp_in_other_units_in_every_executor():
+    """I = K·e - c·√K·θ̇ with K = amps_per_kp_rad·kp: the units of a register."""
+    servo = erob(law("m6"))
+    registers = dataclasses.replace(
+        servo, firmware=dataclasses.replace(servo.firmware, amps_per_kp_rad=0.0025)
+    )
+    recording = random_erob_run(1, 2e-3)
+    in_registers = dataclasses.replace(recording, kp=recording.kp / 0.0025)
+    rollout = Rollout.for_servo([in_registers], registers, dt=2e-3, substeps=2)
+    ours = rollout.positions(parameter_vector(registers))[0]
+    plain = Rollout.for_servo([recording], servo, dt=2e-3, substeps=2)
+    np.testing.assert_allclose(ours, plain.positions(parameter_vector(servo))[0], atol=1e-9)
+    np.testing.assert_allclose(ours, reference_positions(rollout, registers, in_registers, 0, 2), atol=1e-9)
+    np.testing.assert_allclose(
+        simulate_recording(registers, in_registers),
+        simulate_recording(servo, recording),
+        atol=1e-9,
+    )
+
+
 @settings(deadline=None, max_examples=25)
 @given(
     st.floats(1.0, 12.0),

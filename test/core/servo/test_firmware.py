@@ -83,6 +83,24 @@ def test_a_limit_of_zero_is_refused():
         CurrentFirmware(name="x", current_limit=0.0, damping=2.0, counts_per_turn=4096, factory_kp=32.0)
 
 
+def test_a_current_law_has_a_gain_per_unit_of_kp_and_its_damping_follows_the_gain():
+    in_registers = CurrentFirmware(
+        name="x",
+        current_limit=1.4,
+        damping=0.5,
+        amps_per_kp_rad=0.01,
+        counts_per_turn=4096,
+        factory_kp=400.0,
+    )
+    stiffness, damping = in_registers.gains([100.0, 400.0])
+    assert stiffness == pytest.approx([1.0, 4.0])
+    assert damping == pytest.approx([0.5, 1.0])
+    assert in_registers.demand(400.0, 0.2, 0.1) == pytest.approx(0.8 - 0.1)
+    assert in_registers.gains(in_registers.kp_for(0.5))[0] == pytest.approx(0.7)
+    with pytest.raises(OutOfRange, match="amps_per_kp_rad"):
+        replace(in_registers, amps_per_kp_rad=0.0)
+
+
 def test_a_negative_damping_is_refused():
     with pytest.raises(BamError, match="damping"):
         CurrentFirmware(name="x", current_limit=1.0, damping=-2.0, counts_per_turn=4096, factory_kp=32.0)
