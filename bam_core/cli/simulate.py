@@ -7,6 +7,7 @@ import argparse
 
 from bam_core.cli.bench_effects import add_bench_effects
 from bam_core.cli.opengl import require_opengl
+from bam_core.cli.robot.case import add_start_contacts
 from bam_core.cli.simulate_bench import BENCH_DEFAULTS, run_recordings, run_script
 from bam_core.errors import Missing, OutOfRange
 from bam_core.files.atomic_file import require_directory
@@ -83,6 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="CLASS_OR_JOINT=SERVO,...",
         help="which servo is on which joints, as in --servos mx106=mx106,head_*=mx64",
     )
+    add_start_contacts(robot)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -49,12 +49,12 @@ def run(arguments: argparse.Namespace) -> int:
         joint: NativeServo(servo=name, kp=arguments.kp, supply_voltage=arguments.vin)
         for joint, name in names.items()
     }
-    show_live(*prepared(spec, servos, arguments.dt))
+    show_live(*prepared(spec, servos, arguments.dt, start_contacts=arguments.start_contacts))
     return 0
 
 
 def prepared(
-    spec: mujoco.MjSpec, servos: Mapping[str, NativeServo], dt: float
+    spec: mujoco.MjSpec, servos: Mapping[str, NativeServo], dt: float, *, start_contacts: bool = False
 ) -> tuple[mujoco.MjModel, mujoco.MjData]:
     """Return the robot at its first keyframe, or as described, with servos that hold it there.
 
@@ -62,6 +62,7 @@ def prepared(
         spec: the description, which gets the servos.
         servos: by joint.
         dt: time step, s.
+        start_contacts: as of `equip_native`.
 
     Raises:
         BamError: a servo has a gear or does not fit the time step, or MuJoCo refuses the description.
@@ -73,7 +74,7 @@ def prepared(
 
     spec.option.timestep = dt
     has_goals = bool(spec.keys) and len(next(iter(spec.keys)).ctrl) > 0
-    equip_native(spec, servos)
+    equip_native(spec, servos, start_contacts=start_contacts)
     model = compile_robot(spec)
     data = mujoco.MjData(model)
     if model.nkey:

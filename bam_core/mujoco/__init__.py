@@ -9,8 +9,9 @@ from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.actuation import ServoActuation, SimulationError
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec, bench_urdf
 from bam_core.mujoco.black_box import BlackBox, DivergedRun, load_diverged_run
+from bam_core.mujoco.equip import equip
 from bam_core.mujoco.replay import BenchCommands, Replay, replay, replay_recording, simulate_recording
-from bam_core.mujoco.robot import compile_robot, equip
+from bam_core.mujoco.robot import compile_robot
 from bam_core.mujoco.robot_file import load_robot
 
 __all__ = [

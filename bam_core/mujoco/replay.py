@@ -15,8 +15,9 @@ from bam_core.arrays import Array
 from bam_core.errors import OutOfRange
 from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
+from bam_core.mujoco.equip import equip
 from bam_core.mujoco.library_warnings import divergence_reported
-from bam_core.mujoco.robot import compile_robot, equip
+from bam_core.mujoco.robot import compile_robot
 from bam_core.recordings.recording import Recording
 from bam_core.servo.arm_link import ArmLink
 from bam_core.servo.bench_effects_file import BenchEffectsLike, load_bench_effects

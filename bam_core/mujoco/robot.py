@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robot descriptions: put servos on their joints, and compile them."""
+"""Robot descriptions: prepare joints for servos, keep controls of keyframes, compile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import mujoco
 import numpy as np
 
 from bam_core.errors import Conflict, Missing, UnknownName
-from bam_core.mujoco.actuators import is_driver, remove_actuators, remove_plugins
 from bam_core.mujoco.keyframes import Control, KeyframeControls
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 
@@ -39,28 +38,8 @@ def compile_robot(spec: mujoco.MjSpec) -> mujoco.MjModel:
         ) from None
 
 
-def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None:
-    """Put servos on joints, in place.
-
-    Each joint gets its servo's armature and a friction row; damping, which the servo's law contains, is taken
-    off, and so are actuators that act on the joint, with the sensors that measure these. Other actuators keep
-    their order and, in keyframes, their controls. Where a servo has a gear, friction rows are left out: none
-    of these joints leaves its friction to MuJoCo then. A servo that was fitted with another integrator than
-    "midpoint" will move otherwise than `bam validate` says, which is logged as a warning.
-
-    Raises:
-        BamError: the description has no such joint.
-    """
-    prepare_joints(spec, servos)
-    kept = [number for number, actuator in enumerate(spec.actuators) if not is_driver(actuator, servos)]
-    with keyframe_controls(spec) as controls:
-        remove_plugins(spec, servos)
-        remove_actuators(spec, lambda number: number not in kept)
-        controls += [Control(origin=number) for number in kept]
-
-
 def prepare_joints(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None:
-    """Give joints what MuJoCo needs of their servos: armature and friction rows; see `equip`.
+    """Give joints what MuJoCo needs of their servos: armature and friction rows; see `equip.equip`.
 
     Raises:
         BamError: the description has no such joint.

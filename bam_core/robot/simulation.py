@@ -23,6 +23,7 @@ from bam_core.mujoco.library_warnings import divergence_reported
 from bam_core.mujoco.native import NativeServo, equip_native
 from bam_core.mujoco.native.state import motor_torque_address
 from bam_core.mujoco.robot import compile_robot
+from bam_core.mujoco.start_contacts import exclude_start_contacts
 from bam_core.robot.as_measured import measured_path, move_as_measured
 from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations
 from bam_core.robot.gaps import sample_gaps
@@ -124,15 +125,34 @@ class RobotBench:
 
     @classmethod
     def make(
-        cls, spec: mujoco.MjSpec, root: str, *, step: float = DEFAULT_STEP, others: Others = "simulated"
+        cls,
+        spec: mujoco.MjSpec,
+        root: str,
+        *,
+        step: float = DEFAULT_STEP,
+        others: Others = "simulated",
+        paths: Sequence[tuple[Sequence[str], Array]] = (),
+        start_contacts: bool = False,
     ) -> RobotBench:
-        """Copy a description and put its root where it belongs; see `root.prepare_root`."""
+        """Copy a description and put its root where it belongs; see `root.prepare_root`.
+
+        Args:
+            spec: the description.
+            root: "fixed", "free", or the site that stands on the floor at the start.
+            step: of the simulation, s.
+            others: how the other joints move.
+            paths: joints and (n, joints) their positions, rad, from where runs begin on; see
+                `start_contacts.exclude_start_contacts`.
+            start_contacts: whether contacts between links that touch there are simulated.
+        """
         require_positive("simulation", step=step)
         prepared = spec.copy()
         prepared.option.timestep = step
         prepare_root(prepared, root)
         for key in prepared.keys:  # no simulation begins there; controls would have to be kept for each one
             key.ctrl, key.act = [], []
+        if not start_contacts:
+            exclude_start_contacts(prepared, paths)
         return cls(spec=prepared, root=root, step=step, others=others)
 
     def coarser(self, step: float, *, settling: float, lead: float) -> RobotBench:
@@ -362,6 +382,7 @@ class RobotBench:
                 )
                 for joint, servo in servos.items()
             },
+            start_contacts=True,  # `make` has excluded them, or was told not to
         )
         for joint in servos:  # a real servo takes goals that its joint cannot reach
             spec.actuator(joint).ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE

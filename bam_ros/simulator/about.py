@@ -44,6 +44,12 @@ SIMULATION_PARAMETERS = (
         description="of each joint at the start, rad; NaN: as the keyframe says; one entry: for all",
     ),
     NodeParameter(
+        name="start_contacts",
+        default=False,
+        description="simulate contacts also between links that touch at the start, which overlapping meshes"
+        " of a description do",
+    ),
+    NodeParameter(
         name="supply_voltage",
         default=0.0,
         description="of every servo, V; 0: the nominal one of each",

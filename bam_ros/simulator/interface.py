@@ -107,6 +107,7 @@ class SimulationInterface:
             real_time_factor=factor,
             initial_position=dict(zip(joints, positions, strict=True)),
             keyframe=str(self._value("keyframe")),
+            start_contacts=bool(self._value("start_contacts")),
             simulated_stamps=bool(self._value("publish_clock")),
             dump_directory=str(self._value("dump_directory")) or str(get_logging_directory()),
         )

@@ -29,6 +29,7 @@ class SimulationSettings:
         keyframe: of the model, to start from; empty: as the model stands.
         initial_position: joint -> position at the start, rad; others, and where NaN, start as keyframe or
             model say.
+        start_contacts: whether contacts between links that touch at the start are simulated.
         pwm: whether servos are commanded by duty, as in their PWM mode; only those with a voltage law can.
         simulated_stamps: stamp samples with the simulated time instead of the wall clock.
         dump_directory: where a simulation that diverges leaves its last moments.
@@ -44,6 +45,7 @@ class SimulationSettings:
     real_time_factor: float = 1.0
     keyframe: str = ""
     initial_position: Mapping[str, float] = field(default_factory=dict)
+    start_contacts: bool = False
     pwm: bool = False
     simulated_stamps: bool = False
     dump_directory: str = "."

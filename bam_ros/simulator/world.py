@@ -11,6 +11,7 @@ import numpy as np
 
 from bam_core.errors import BamError, OutOfRange, UnknownName
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, actuate, bench_spec, compile_robot, equip, load_robot
+from bam_core.mujoco.start_contacts import exclude_start_contacts
 from bam_ros.simulator.friction_state import FrictionState, JointPlace
 from bam_ros.simulator.settings import SimulationSettings
 
@@ -41,10 +42,14 @@ class World:
         if settings.timestep > 0.0:
             spec.option.timestep = settings.timestep
         try:
-            equip(spec, settings.servos)
+            equip(spec, settings.servos, start_contacts=True)
         except BamError as error:
             raise error.within("joint_names") from None
         try:
+            if not settings.start_contacts:
+                start = np.array([list(settings.initial_position.values())])
+                path = list(settings.initial_position), start
+                exclude_start_contacts(spec, [path], keyframe=settings.keyframe)
             model = compile_robot(spec)
         except BamError as error:
             raise error.within(settings.model or "bench") from None

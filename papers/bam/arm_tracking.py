@@ -12,7 +12,8 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.errors import WrongShape
 from bam_core.mujoco.actuate import actuate
-from bam_core.mujoco.robot import compile_robot, equip
+from bam_core.mujoco.equip import equip
+from bam_core.mujoco.robot import compile_robot
 from bam_core.servo.model import ServoModel
 from papers.bam.arm_description import arm_spec
 from papers.bam.arm_paths import PATHS, path_points

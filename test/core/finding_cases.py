@@ -67,6 +67,7 @@ from bam_core.text.robot_findings import (
     NoInterval,
     NoLoad,
     RobotErrors,
+    StartContacts,
     SteadySpeed,
     UndeterminedServos,
 )
@@ -238,6 +239,7 @@ EXAMPLES: tuple[Finding, ...] = (
     IdleMotors(joints=JOINTS, servo="sts3215", friction=0.1),
     NoBand(model="m4", runs=tuple("abcde")),
     FreeBase(robot="robot.xml"),
+    StartContacts(robot="arm", pairs=(("base", "turret"), ("base", "boom")), depth=0.03),
     NoInterval(file="interval.json", runs=tuple("abcde")),
     *(RobotErrors(kind=kind, factor=4.0) for kind in ROBOT_ERRORS),
     UndeterminedServos(servos=("sts3215", "xl330")),

@@ -83,6 +83,17 @@ def add_runs(group: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--calibration", metavar="FILE", help="LeRobot's calibration of the arm, for --unit normalised"
     )
+    add_start_contacts(group)
+
+
+def add_start_contacts(group: argparse._ActionsContainer) -> None:
+    """Declare the option that simulates contacts which overlapping links of a description have."""
+    group.add_argument(
+        "--start-contacts",
+        action="store_true",
+        help="simulate contacts also between links that touch where the robot starts (default: they are left "
+        "out and named, since overlapping meshes jam joints)",
+    )
 
 
 def add_description(group: argparse.ArgumentParser, *, has_joints: bool = True) -> None:
@@ -143,7 +154,6 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     servos = {name: load_servo(name) for name in dict.fromkeys(types.values())}
     if arguments.root == FIXED and any(joint.type == mujoco.mjtJoint.mjJNT_FREE for joint in spec.joints):
         log_findings(log, [FreeBase(robot=arguments.robot)])
-    bench = RobotBench.make(spec, arguments.root, others=arguments.others)
     runs = load_runs(arguments.logs, run_settings(arguments))
     for run in runs:
         require_recorded(types, run.joints)
@@ -153,6 +163,13 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
         raise Conflict("logs", "have no joint in common", advice="give those of one robot")
     log_findings(log, joint_warnings(spec, types, available))
     joints = chosen_joints(available, comma_list(arguments.joints))
+    bench = RobotBench.make(
+        spec,
+        arguments.root,
+        others=arguments.others,
+        paths=[(run.joints, run.position) for run in runs],
+        start_contacts=arguments.start_contacts,
+    )
     return RobotCase(bench=bench, types=types, servos=servos, runs=runs, joints=joints)
 
 

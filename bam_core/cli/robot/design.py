@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bam_core.cli.robot.case import LOGS_HELP, add_description, servo_words
+from bam_core.cli.robot.case import LOGS_HELP, add_description, add_start_contacts, servo_words
 from bam_core.errors import OutOfRange, WrongType
 from bam_core.files.atomic_file import require_file
 from bam_core.text.comma_list import comma_list
@@ -102,6 +102,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="how far the robot may be from its description, as of bam robot identify; may be repeated",
     )
+    add_start_contacts(group)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -154,13 +155,19 @@ def _task(arguments: argparse.Namespace) -> DesignTask:
         name: with_friction_model(load_servo(name), models[0]) for name in dict.fromkeys(types.values())
     }
     joints = chosen_joints(list(types), comma_list(arguments.joints))
-    bench = RobotBench.make(spec, arguments.root, step=DESIGN_STEP)
+    space = joint_space(spec, list(types), arguments.start or "", moving=joints)
+    bench = RobotBench.make(
+        spec,
+        arguments.root,
+        step=DESIGN_STEP,
+        paths=[(space.joints, space.start[None])],
+        start_contacts=arguments.start_contacts,
+    )
     tolerances = tolerances_from(arguments.tolerance, DEFAULT)
     unknowns = Unknowns(
         servos=servos, joints=types, tolerances=tolerances, bodies=bodies_for(bench.spec, tolerances)
     )
     contacts = ContactCheck(spec, arguments.root, clearance=limits.clearance, floor=arguments.floor)
-    space = joint_space(spec, list(types), arguments.start or "", moving=joints)
     for pair in contacts.allow(space.joints, space.start):
         log.warning("%s touch at the start: their contact is not looked at", pair)
     if not contacts.has_surroundings:

@@ -19,6 +19,7 @@ from bam_core.mujoco.actuators import (
 from bam_core.mujoco.keyframes import Control
 from bam_core.mujoco.native.library import load_plugin
 from bam_core.mujoco.robot import keyframe_controls, prepare_joints
+from bam_core.mujoco.start_contacts import exclude_start_contacts
 from bam_core.servo.law_values import law_values
 from bam_core.servo.model import ServoLike, load_servo
 
@@ -61,7 +62,9 @@ class NativeServo:
         return {name: repr(float(value)) for name, value in values.items()}
 
 
-def equip_native(spec: mujoco.MjSpec, servos: Mapping[str, NativeServo]) -> None:
+def equip_native(
+    spec: mujoco.MjSpec, servos: Mapping[str, NativeServo], *, start_contacts: bool = False
+) -> None:
     """Put servos on joints, in place, driven inside `mj_step`; each control is a goal position.
 
     Joints get armature and a friction row as from `equip`. A servo takes the place of the first actuator that
@@ -73,9 +76,17 @@ def equip_native(spec: mujoco.MjSpec, servos: Mapping[str, NativeServo]) -> None
     Keyframes with controls keep them; a servo that replaces no position actuator gets the joint's position
     there as its goal, and torque is on.
 
+    Contacts between links that touch where the robot starts are excluded and named in a warning; see
+    `start_contacts.exclude_start_contacts`.
+
+    Args:
+        spec: the description.
+        servos: joint -> its servo.
+        start_contacts: whether contacts between links that touch where the robot starts are simulated.
+
     Raises:
-        BamError: the description has no such joint, the plugin cannot be loaded, or there are keyframes with
-            controls and MuJoCo refuses the description as it is.
+        BamError: the description has no such joint, the plugin cannot be loaded, or MuJoCo refuses the
+            description.
     """
     load_plugin()
     prepare_joints(spec, {joint: servo.servo for joint, servo in servos.items()})
@@ -108,6 +119,8 @@ def equip_native(spec: mujoco.MjSpec, servos: Mapping[str, NativeServo]) -> None
             if servo.has_torque_enable:
                 _drive(spec.add_actuator(name=f"{joint}_torque_enable"), joint)
                 controls.append(Control(value=1.0))
+    if not start_contacts:
+        exclude_start_contacts(spec)
 
 
 def _goal(actuator: mujoco.MjsActuator, number: int) -> Control:

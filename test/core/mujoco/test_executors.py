@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from bam_core.arrays import Array
-from bam_core.mujoco import robot, simulate_recording
+from bam_core.mujoco import equip, robot, simulate_recording
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.mujoco.native import NativeServo, equip_native
 from bam_core.recordings.recording import Recording
@@ -118,7 +118,7 @@ def test_a_servo_that_was_fitted_with_another_integrator_is_warned_of_once(
         if is_native:
             equip_native(spec, {BENCH_JOINT: NativeServo(servo=name)})
         else:
-            robot.equip(spec, {BENCH_JOINT: name})
+            equip(spec, {BENCH_JOINT: name})
 
     put("mx64")
     assert not caplog.records

@@ -14,7 +14,7 @@ from bam_core.mujoco import ServoActuation, compile_robot, equip
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.simulation import SETTLING, RobotBench
 from bam_core.robot.validation import validate_robot
-from test.core.whole_robot_cases import JOINTS, arm, bench, goals, servos
+from test.core.whole_robot_cases import ARM, JOINTS, arm, bench, goals, servos
 
 
 def test_joints_move_as_with_the_servos_in_python() -> None:
@@ -136,3 +136,23 @@ def _crept(spec: mujoco.MjSpec) -> float:
     while data.time < 2.0:
         mujoco.mj_step(model, data)
     return abs(float(data.qpos[0]))
+
+
+FIXED_ARM = ARM.replace(
+    '<body name="upper">',
+    '<geom name="post" type="box" size="0.03 0.03 0.1" pos="0 0 0"/><body name="upper">',
+)
+
+
+def test_overlapping_links_move_as_if_they_did_not_where_a_run_shows_that_they_can() -> None:
+    run = goals()
+    joints, path = run.joints, run.position
+    free = bench().simulate(run, servos())
+    jammed = mujoco.MjSpec.from_string(FIXED_ARM)
+
+    def off(*, start_contacts: bool) -> float:
+        robot = RobotBench.make(jammed, "fixed", paths=[(joints, path)], start_contacts=start_contacts)
+        return float(np.abs(robot.simulate(run, servos()) - free).max())
+
+    assert off(start_contacts=False) < 1e-9
+    assert off(start_contacts=True) > 0.02

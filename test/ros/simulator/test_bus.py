@@ -337,6 +337,13 @@ def test_a_robot_that_diverges_all_the_time_does_not_fill_the_disk(
     assert len(list(tmp_path.glob("diverged_*.npz"))) == 10
 
 
+FOLDING = """<mujoco><compiler angle="radian"/><worldbody>
+<body name="upper"><geom type="capsule" fromto="0 0 0 0 0 -.1" size=".02"/>
+<body name="bracket" pos="0 0 -.1"><joint name="elbow" axis="0 1 0"/><geom type="sphere" size=".005"/>
+<body name="tip" pos="0 0 -.12"><joint axis="0 1 0"/><geom type="sphere" size=".02"/></body></body></body>
+</worldbody><keyframe><key name="straight" qpos="0 0"/><key name="folded" qpos="3 0"/></keyframe></mujoco>"""
+
+
 @pytest.fixture
 def arm(tmp_path: Path) -> Path:
     file = tmp_path / "arm.xml"
@@ -373,6 +380,24 @@ def test_an_impossible_start_is_refused(
     servos = {"shoulder": load_servo("mx106"), "elbow": load_servo("mx64")}
     with pytest.raises(kind, match=re.escape(named)):
         opened(servos=servos, model=str(arm), **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "moves"),
+    [
+        ({}, False),
+        ({"initial_position": {"elbow": 3.0}}, True),
+        ({"keyframe": "folded"}, True),
+        ({"keyframe": "folded", "start_contacts": True}, False),
+    ],
+)
+def test_links_that_overlap_at_the_start_do_not_jam(
+    tmp_path: Path, changes: dict[str, object], moves: bool
+) -> None:
+    file = tmp_path / "folding.xml"
+    file.write_text(FOLDING)
+    bus = opened(servos={"elbow": load_servo("mx106")}, model=str(file), **changes)
+    assert (bus.world.actuation.model.nexclude == 2) == moves  # the bracket always, the tip where it is
 
 
 def test_joints_without_a_servo_are_named(arm: Path) -> None:
