@@ -257,8 +257,8 @@ def _described_law(name: str, arguments: argparse.Namespace) -> _Law:
     low, high = (most * gain for gain in _POSSIBLE_GAINS)
     remark = (
         f"{unit} per kp and rad: unknown, {guess:.3g} is taken and fitted between {low:g} and {high:g}, "
-        f"which holds all known servos (effect firmware_gain); record several gains, some with large errors, or "
-        f"name a known law with --firmware"
+        f"which holds all known servos (effect firmware_gain); record several gains, some with large errors, "
+        f"or name a known law with --firmware"
     )
     return _Law(firmware, (min(low / guess, 0.5), max(high / guess, 2.0)), remark)
 
