@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 from bam_core.errors import Malformed
 from bam_core.mujoco.model_demands import Demands, Tag, number
+from bam_core.mujoco.packages import FOLDER_VARIABLE, package_of
 
-FOLDER_VARIABLE = "BAM_MODEL_FOLDER"
-"""Environment variable with a folder that holds all files of a model, where they are not beside it."""
 LONGEST_TEXT = 100 << 20  # bytes; meshes that stand in the description itself take megabytes
 
 _TAG = re.compile(r"<\s*(/?)\s*([A-Za-z]\w*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>")
@@ -27,12 +26,13 @@ _ATTRIBUTE = re.compile(r"([A-Za-z]\w*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _FOLDERS = ("meshdir", "texturedir", "assetdir")
 _DEEPEST = 50  # files that include each other
 _PARTS = ("include", "model")
+_PACKAGE = re.compile(r"(package|model)://")
 
 
 def check_model_files(path: Path) -> None:
     """Look at a description, and at all that it includes or attaches, before MuJoCo does.
 
-    Files may lie in the folder of the description, in the one above it, and below these.
+    Files may lie in the folder of the description, in the one above it, in its ROS package, and below these.
 
     Raises:
         Malformed: it names a file elsewhere, asks for too much, includes itself, or is too long.
@@ -110,7 +110,7 @@ class _Description:
         return _Amount(sum(amount.elements for amount in amounts), max(amount.copies for amount in amounts))
 
     def _require_own(self, tags: list[Tag], file: Path) -> None:
-        for name in _named(tags, bare=self._path.suffix.lower() == ".urdf"):
+        for name in _named(_opened(tags) if self._path.suffix.lower() == ".urdf" else tags):
             if not all(self._holds(folder / name) for folder in {self._home, file.parent}):
                 raise Malformed(
                     self._path,
@@ -134,7 +134,9 @@ def _roots(path: Path) -> list[Path]:
     if told := os.environ.get(FOLDER_VARIABLE):
         return [Path(os.path.realpath(told))]
     homes = os.path.realpath(_whole(path).parent), Path(os.path.realpath(path)).parent
-    return sorted({Path(home).parent for home in homes})
+    own = package_of(path)
+    packages = set() if own is None else {Path(os.path.realpath(own))}
+    return sorted({Path(home).parent for home in homes} | packages)
 
 
 def _whole(path: str | Path) -> Path:
@@ -165,22 +167,32 @@ def without_comments(text: str) -> str:
     return "".join([*parts, text[begin:]])
 
 
-def _named(tags: list[Tag], *, bare: bool) -> Iterator[str]:
-    """Give the names of files as MuJoCo puts them together, but for the description's own folder.
+def _opened(tags: list[Tag]) -> list[Tag]:
+    """Return the tags of a URDF without those of visuals, which MuJoCo discards unless told otherwise."""
+    if any(tag.values.get("discardvisual") == "false" for tag in tags):
+        return tags
+    result, inside = [], False
+    for tag in tags:
+        inside = inside and not (tag.ends and tag.name == "visual")
+        if not inside:
+            result.append(tag)
+        inside = inside or (not tag.ends and tag.name == "visual")
+    return result
 
-    Args:
-        tags: of the description.
-        bare: whether MuJoCo leaves folders of names out unless told otherwise, as in URDF.
-    """
+
+def _named(tags: list[Tag]) -> Iterator[str]:
+    """Give the names of files as MuJoCo puts them together, but for the description's own folder."""
     folders = {values[key] for _, _, values in tags for key in _FOLDERS if key in values}
     told = [values["strippath"] for _, _, values in tags if "strippath" in values]
     for _, tag, values in tags:
         for key, value in values.items():
             if not key.startswith("file") or not value:
                 continue
-            name = re.sub(r"^(package|file)://", "", value).replace("\\", "/")
-            if tag not in _PARTS and (told[-1] == "true" if told else bare):
+            name = re.sub(r"^file://", "", value).replace("\\", "/")
+            if tag not in _PARTS and told and told[-1] == "true":
                 name = name.rsplit("/", 1)[-1]
+            elif _PACKAGE.match(name):  # see `packages`
+                continue
             yield name
             if tag != "include":
                 yield from (f"{folder}/{name}" for folder in folders)

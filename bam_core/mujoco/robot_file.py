@@ -15,7 +15,9 @@ from bam_core.mujoco.library_warnings import library_warnings
 from bam_core.mujoco.model_files import LONGEST_TEXT, check_model_files, without_comments
 from bam_core.mujoco.native import PLUGIN_NAME, load_plugin
 from bam_core.mujoco.robot import REFUSALS, one_line
+from bam_core.mujoco.urdf_meshes import with_meshes
 from bam_core.servo.pendulum import GRAVITY
+from bam_core.text.finding import log_findings
 
 log = logging.getLogger(__name__)
 
@@ -65,11 +67,14 @@ def _parse(path: Path) -> mujoco.MjSpec:
 
 
 def _spec(path: Path) -> mujoco.MjSpec:
-    if path.suffix in (".xml", ".urdf") or path.suffix.lower() not in (".xml", ".urdf"):
+    ending = path.suffix.lower()
+    if ending != ".urdf" and (ending != ".xml" or path.suffix == ".xml"):
         return mujoco.MjSpec.from_file(str(path))
-    spec = mujoco.MjSpec.from_string(
-        path.read_text(encoding="utf-8")
-    )  # files know endings in small letters only
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    if ending == ".urdf":
+        text, findings = with_meshes(path, text)
+        log_findings(log, findings)
+    spec = mujoco.MjSpec.from_string(text)
     spec.modelfiledir = str(path.resolve().parent)
     return spec
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.mujoco.robot import compile_robot
-from bam_core.text.robot_findings import StartContacts
+from bam_core.text.description_findings import StartContacts
 
 log = logging.getLogger(__name__)
 

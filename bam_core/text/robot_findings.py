@@ -201,32 +201,6 @@ class FreeBase(Finding):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StartContacts(Finding):
-    """Links whose contacts are not simulated, as they touch where the robot starts or was measured.
-
-    Attributes:
-        robot: its name.
-        pairs: names of two links each.
-        depth: by which they overlap at most, m.
-    """
-
-    kind: str = field(default="start_contacts", init=False)
-    robot: str
-    pairs: tuple[tuple[str, str], ...]
-    depth: float
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """Which, why, and how to simulate them."""
-        pairs = listed([" and ".join(pair) for pair in self.pairs], most=8)
-        return (
-            f"{self.robot or 'robot'}: contacts of {pairs} are not simulated.",
-            f"They overlap where the robot starts or was measured, by up to {1e3 * self.depth:.3g} mm.",
-            "To simulate them, set start_contacts (--start-contacts).",
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
 class NoInterval(Finding):
     """Runs for which a file of intervals has none.
 

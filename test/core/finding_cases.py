@@ -22,6 +22,7 @@ from bam_core.text.data_findings import (
     OffHoldingPosition,
     OtherServo,
 )
+from bam_core.text.description_findings import StartContacts, UnusableMeshes
 from bam_core.text.finding import Finding
 from bam_core.text.fit_findings import (
     AtBound,
@@ -67,7 +68,6 @@ from bam_core.text.robot_findings import (
     NoInterval,
     NoLoad,
     RobotErrors,
-    StartContacts,
     SteadySpeed,
     UndeterminedServos,
 )
@@ -240,6 +240,10 @@ EXAMPLES: tuple[Finding, ...] = (
     NoBand(model="m4", runs=tuple("abcde")),
     FreeBase(robot="robot.xml"),
     StartContacts(robot="arm", pairs=(("base", "turret"), ("base", "boom")), depth=0.03),
+    *(
+        UnusableMeshes(kind=kind, file="arm.urdf", meshes=("package://arm/a.stl", "b.stl"), links=("base",))
+        for kind in ("missing", "lfs", "format")
+    ),
     NoInterval(file="interval.json", runs=tuple("abcde")),
     *(RobotErrors(kind=kind, factor=4.0) for kind in ROBOT_ERRORS),
     UndeterminedServos(servos=("sts3215", "xl330")),

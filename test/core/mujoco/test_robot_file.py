@@ -75,9 +75,12 @@ def test_what_xacro_has_left_in_comments_is_no_matter(tmp_path: Path) -> None:
     assert compile_robot(load_robot(tmp_path / "arm.urdf")).nv == 1
 
 
-def test_a_mesh_that_is_missing_is_refused_in_one_line_where_ranges_are_checked(tmp_path: Path) -> None:
-    (tmp_path / "arm.urdf").write_text(URDF.format(shape='<mesh filename="missing.stl"/>'))
+def test_a_mesh_that_mujoco_cannot_use_is_refused_in_one_line_where_ranges_are_checked(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    (tmp_path / "arm.urdf").write_text(URDF.format(shape='<mesh filename="flat.obj"/>'))
     spec = load_robot(tmp_path / "arm.urdf")
     with refused(Conflict) as caught:
         require_in_range(spec, "run", ["j"], np.zeros((2, 1)))
-    assert "missing.stl" in str(caught.value)
+    assert "vertices" in str(caught.value)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings about a robot's description: contacts and meshes that are left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from bam_core.text.finding import Finding, count, listed
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartContacts(Finding):
+    """Links whose contacts are not simulated, as they touch where the robot starts or was measured.
+
+    Attributes:
+        robot: its name.
+        pairs: names of two links each.
+        depth: by which they overlap at most, m.
+    """
+
+    kind: str = field(default="start_contacts", init=False)
+    robot: str
+    pairs: tuple[tuple[str, str], ...]
+    depth: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which, why, and how to simulate them."""
+        pairs = listed([" and ".join(pair) for pair in self.pairs], most=8)
+        return (
+            f"{self.robot or 'robot'}: contacts of {pairs} are not simulated.",
+            f"They overlap where the robot starts or was measured, by up to {1e3 * self.depth:.3g} mm.",
+            "To simulate them, set start_contacts (--start-contacts).",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnusableMeshes(Finding):
+    """Collision meshes of a URDF that are left out.
+
+    Attributes:
+        kind: "missing", "lfs" (pointers of Git LFS) or "format" (that MuJoCo does not read).
+        file: the URDF.
+        meshes: their names there.
+        links: that have them.
+    """
+
+    WHY: ClassVar = {
+        "missing": "is not there",
+        "lfs": "is only a pointer of Git LFS",
+        "format": "is in a format that MuJoCo does not read (binary .stl, .obj, .msh)",
+    }
+    file: str
+    meshes: tuple[str, ...]
+    links: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which, what follows, and what to do."""
+        first, more = self.meshes[0], len(self.meshes) - 1
+        beside = f", like {count(more, 'more mesh')}".replace("meshs", "meshes") if more else ""
+        return (
+            f"{self.file}: {first} {self.WHY[self.kind]}{beside}.",
+            f"Contacts of {listed(self.links, most=5)} are not simulated.",
+            {
+                "missing": "Packages are found above and beside the file, and by AMENT_PREFIX_PATH,"
+                " ROS_PACKAGE_PATH or BAM_MODEL_FOLDER.",
+                "lfs": "Run 'git lfs pull' in the repository for them.",
+                "format": "Convert them to binary .stl for contacts.",
+            }[self.kind],
+        )
