@@ -95,7 +95,7 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = CORE_C
         _tell(f"{prefix}: {error}")
         return USER_ERROR
     except KeyboardInterrupt as stop:  # which may say what to do about it
-        _tell(f"\n{prefix}: interrupted{'; ' if stop.args else ''}{stop}")
+        _tell(f"\n{prefix}: {stop if stop.args else 'interrupted'}")
         return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
     except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
         output.discard()

@@ -267,7 +267,9 @@ class _Kept:
     """What is kept of an identification that was interrupted."""
 
     def __init__(self, output: str) -> None:
-        self.line = "nothing is written yet"
+        from bam_core.text.output_findings import Unfinished
+
+        self.finding = Unfinished(kind="interrupted", directory=Path(output))
         self._output = output
 
     def keep(self, finished: Identification) -> None:
@@ -277,10 +279,9 @@ class _Kept:
         try:
             write_identification(finished, self._output)
         except BamError as error:
-            self.line = f"nothing is written ({error})"
+            self.finding = replace(self.finding, error=str(error))
         else:
-            models, left = ", ".join(finished.fits), ", ".join(finished.not_done)
-            self.line = f"wrote {models} to {self._output}, not done: {left}"
+            self.finding = replace(self.finding, models=tuple(finished.fits), not_done=finished.not_done)
 
 
 @contextlib.contextmanager
@@ -289,11 +290,8 @@ def _interruptible(kept: _Kept, storage: str | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as stop:
-        if storage is None:
-            cure = "add --storage sqlite:///study.db to be able to go on where a search was interrupted"
-        else:
-            cure = "give the same command again to go on where it was"
-        raise type(stop)(f"{kept.line}; {cure}") from None
+        resume = "--storage sqlite:///study.db" if storage is None else ""
+        raise type(stop)(replace(kept.finding, resume=resume)) from None
 
 
 @contextlib.contextmanager

@@ -29,7 +29,9 @@ from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_eff
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.rollout_settings import usual_restart
+from bam_core.text.finding import log_findings
 from bam_core.text.fit_findings import FEWEST_LOGS, restart_words
+from bam_core.text.output_findings import LeftOutPart, Replaced
 
 log = logging.getLogger(__name__)
 
@@ -81,11 +83,12 @@ def write_identification(identification: Identification, output: str | os.PathLi
                 with contextlib.suppress(OSError):  # another process may be quicker by a moment
                     draft.rename(target)
             if draft.exists():
-                before = _told_by(target / SUMMARY) or _told_by(target / _REPLACED)
+                before = _earlier(target / SUMMARY) or _earlier(target / _REPLACED)
                 outdated = _there(target, _files_of(before) - _files_in(draft))
                 with scratch(target, place) as kept:
                     _replace(draft, target, outdated, kept)
-                _tell_replaced(target, before, _in_words(outdated))
+                if before:
+                    _log_replaced(target, before, outdated)
     except OSError as error:
         raise NotWritable(target, error) from None
 
@@ -125,7 +128,7 @@ def _alone(what: str) -> Iterator[None]:
     except OSError:
         raise
     except Exception as error:
-        log.warning("%s: are left out (%s); all other results are written", what, printable_line(str(error)))
+        log_findings(log, [LeftOutPart(part=what, error=printable_line(str(error)))])
 
 
 def _simulated(identification: Identification) -> Simulated:
@@ -199,9 +202,9 @@ def _plot(identification: Identification, simulated: Simulated, bands: Bands, di
         (identification.split.test, "test"),
     ):
         for log in logs:
-            told = {model: fit.per_log[log.name] for model, fit in fits.items()}
+            log_errors = {model: fit.per_log[log.name] for model, fit in fits.items()}
             title, band = f"{log.name} ({side}{pieces})", bands[log.name]
-            figure = plot_fit(log, simulated[log.name], told, title=title, bands=band)
+            figure = plot_fit(log, simulated[log.name], log_errors, title=title, bands=band)
             save_figure(figure, directory / _fit_plot(log.name), dpi=_FIT_DPI)
 
 
@@ -218,44 +221,45 @@ def _files_in(directory: Path) -> set[str]:
     return {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
 
 
-def _told_by(summary: Path) -> dict[str, Any]:
+def _earlier(summary: Path) -> dict[str, Any]:
     """Return models, logs and date in the summary of an earlier identification; nothing of other files."""
     try:
-        told = json.loads(summary.read_text(encoding="utf-8"))
-        models = [model for model in FRICTION_MODELS if model in set(told["models"])]
-        split = told.get("split", {})
+        written = json.loads(summary.read_text(encoding="utf-8"))
+        models = [model for model in FRICTION_MODELS if model in set(written["models"])]
+        split = written.get("split", {})
         logs = sorted({str(name) for side in ("train", "test") for name in split.get(side, ())})
-        date = str(told.get("date", ""))
+        date = str(written.get("date", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or not one of ours
         return {}
     return {"models": models, "logs": logs, "date": date} if models else {}
 
 
-def _files_of(told: Mapping[str, Any]) -> set[str]:
-    """Names of the files that follow from what a summary says."""
-    if not told:
+def _files_of(earlier: Mapping[str, Any]) -> set[str]:
+    """Names of the files that belong to an earlier identification."""
+    if not earlier:
         return set()
-    servos = [f"{model}.yaml" for model in told["models"]]
+    servos = [f"{model}.yaml" for model in earlier["models"]]
     beside = (str(path(name)) for name in servos for path in (bench_effects_path, prediction_path))
-    return {*servos, *beside, REPORT, *(f"{PLOTS}/{_fit_plot(log)}" for log in told["logs"])}
+    return {*servos, *beside, REPORT, *(f"{PLOTS}/{_fit_plot(log)}" for log in earlier["logs"])}
 
 
-def _tell_replaced(target: Path, before: Mapping[str, Any], removed: Sequence[str]) -> None:
-    if before:
-        log.warning(
-            "%s: replaced the identification that was there (%s%s%s)",
-            target,
-            ", ".join(before["models"]),
-            f"; {before['date']}" if before["date"] else "",
-            f"; removed {', '.join(removed)}, which this one lacks" if removed else "",
-        )
+def _log_replaced(target: Path, earlier: Mapping[str, Any], removed: Sequence[str]) -> None:
+    files = tuple(name for name in removed if not name.startswith(PLOTS))
+    finding = Replaced(
+        directory=target,
+        models=tuple(earlier["models"]),
+        date=earlier["date"],
+        files=files,
+        plots=len(removed) - len(files),
+    )
+    log_findings(log, [finding])
 
 
 def _is_complete(summary: Path) -> bool:
-    """Tell whether this is the summary of an identification that was not interrupted."""
+    """Return whether this is the summary of an identification that was not interrupted."""
     try:
-        told = json.loads(summary.read_text(encoding="utf-8"))
-        return bool(told["models"]) and not told.get("interrupted", False)
+        written = json.loads(summary.read_text(encoding="utf-8"))
+        return bool(written["models"]) and not written.get("interrupted", False)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
 
@@ -265,14 +269,6 @@ def _there(target: Path, names: set[str]) -> list[str]:
     # By the listing: a damaged summary may tell of any name. There may be no plots, or others at work here.
     there = {str(path.relative_to(target)) for pattern in ("*", "*/*") for path in target.glob(pattern)}
     return [name for name in sorted(names & there) if (target / name).is_file()]
-
-
-def _in_words(removed: Sequence[str]) -> list[str]:
-    plots = [name for name in removed if name.startswith(PLOTS)]
-    words = [name for name in removed if name not in plots]
-    if plots:
-        words.append(f"plots of {len(plots)} log{'s' if len(plots) > 1 else ''}")
-    return words
 
 
 def _replace(draft: Path, target: Path, outdated: Sequence[str], kept: Path) -> None:

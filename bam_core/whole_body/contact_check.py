@@ -4,17 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bam_core.text.whole_body_findings import ContactMismatch
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
-from bam_core.whole_body.contact_consistency import (
-    Inconsistency,
-    Sample,
-    contact_inconsistency,
-    nothing_stands,
-)
+from bam_core.whole_body.contact_consistency import Sample, contact_inconsistency, nothing_stands
 from bam_core.whole_body.contact_phases import AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN, Phase, phases, without_ends
 from bam_core.whole_body.derivatives import Motion
 from bam_core.whole_body.robot import WholeBody
@@ -28,15 +24,15 @@ class Contradiction:
     """A part of a phase whose contacts cannot be.
 
     Attributes:
-        phase: of the log, from the first look that contradicts to the last.
-        message: one line: when, which contact, what speaks against it.
+        phase: of the log, from the first sample that contradicts to the last.
+        finding: which contact, and the figures of the first of these samples.
     """
 
     phase: Phase
-    message: str
+    finding: ContactMismatch
 
     def __str__(self) -> str:
-        return self.message
+        return str(self.finding)
 
 
 def check_contacts(robot: WholeBody, motion: Motion) -> tuple[Contradiction, ...]:
@@ -65,11 +61,11 @@ def _contradictions(
     if not phase.contacts:
         yield _contradiction(motion, phase, phase.start, phase.stop, nothing_stands())
         return
-    first: Inconsistency | None = None
+    first: ContactMismatch | None = None
     start = last = 0
     for index in np.flatnonzero(inside)[step // 2 :: step].tolist():
         inconsistency = _inconsistency(dynamics, motion, phase, index)
-        if first and (inconsistency is None or inconsistency.what != first.what):
+        if first and (inconsistency is None or inconsistency.statement != first.statement):
             yield _contradiction(motion, phase, start - step, last + step + 1, first)
             first = None
         if inconsistency and first is None:
@@ -80,19 +76,19 @@ def _contradictions(
 
 
 def _contradiction(
-    motion: Motion, phase: Phase, start: int, stop: int, inconsistency: Inconsistency
+    motion: Motion, phase: Phase, start: int, stop: int, inconsistency: ContactMismatch
 ) -> Contradiction:
     start, stop = max(start, phase.start), min(stop, phase.stop)
     begin, end = motion.log.time[start], motion.log.time[stop - 1]
     return Contradiction(
         phase=Phase(contacts=phase.contacts, start=start, stop=stop),
-        message=f"contacts, {begin:.3f} to {end:.3f} s: {inconsistency}",
+        finding=replace(inconsistency, span=(float(begin), float(end))),
     )
 
 
 def _inconsistency(
     dynamics: ConstrainedDynamics, motion: Motion, phase: Phase, index: int
-) -> Inconsistency | None:
+) -> ContactMismatch | None:
     robot = dynamics.robot
     sample = Sample(
         position=motion.position[index],

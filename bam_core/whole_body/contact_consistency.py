@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bam_core.arrays import Array
+from bam_core.text.whole_body_findings import ContactMismatch
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
 
 _STILL = 0.02  # m/s between feet that both stand
@@ -15,25 +16,6 @@ _MOVING = 0.05  # m/s at which one of them does not
 _CLEARANCE = 0.004  # m above the ground at which a foot does not stand
 _NOTABLE = 0.3  # friction over measured torque, from which it is looked at more closely
 _LIKELIER = 3.0  # times less torque left unexplained, if another foot stood, from which that is believed
-_FLAGS = "check the flags"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Inconsistency:
-    """Why a sample contradicts its contacts.
-
-    Attributes:
-        what: which contact, and what speaks against it; the same words for every sample alike.
-        evidence: figures of this sample.
-        cure: what to do.
-    """
-
-    what: str
-    evidence: str
-    cure: str = _FLAGS
-
-    def __str__(self) -> str:
-        return f"{self.what} ({self.evidence}); {self.cure}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +36,7 @@ class Sample:
 
 def contact_inconsistency(
     dynamics: ConstrainedDynamics, sample: Sample, standing: tuple[str, ...], friction: Array
-) -> Inconsistency | None:
+) -> ContactMismatch | None:
     """Return what speaks against the contacts that are said to stand; None: nothing seen.
 
     Feet that both stand must not move against each other; a foot that swings must not lie still on the ground
@@ -73,33 +55,27 @@ def contact_inconsistency(
     return _feet(dynamics, standing) or _torques(dynamics, sample, standing, friction)
 
 
-def nothing_stands() -> Inconsistency:
+def nothing_stands() -> ContactMismatch:
     """Return the inconsistency of a robot in the air."""
-    return Inconsistency(what="nothing stands", evidence="expected a foot at least, for where the base is")
+    return ContactMismatch(kind="nothing_stands")
 
 
-def _feet(dynamics: ConstrainedDynamics, standing: tuple[str, ...]) -> Inconsistency | None:
+def _feet(dynamics: ConstrainedDynamics, standing: tuple[str, ...]) -> ContactMismatch | None:
     for name in dynamics.robot.contacts:
         if name == standing[0]:
             continue
         speed = float(np.linalg.norm(dynamics.contact_velocity(name)[:3]))
         if name in standing and speed > _MOVING:
-            return Inconsistency(
-                what=f"'{name}' and '{standing[0]}' are both said to stand, but move against each other",
-                evidence=f"at {speed:.2f} m/s",
-            )
+            return ContactMismatch(kind="standing_moves", contacts=(name, standing[0]), speed=speed)
         height = float(dynamics.contact_pose(name)[0][2])
         if name not in standing and speed < _STILL and abs(height) < _CLEARANCE:
-            return Inconsistency(
-                what=f"'{name}' is said to swing, but lies still on the ground",
-                evidence=f"{1e3 * height:.1f} mm above it, at {speed:.3f} m/s",
-            )
+            return ContactMismatch(kind="swinging_rests", contacts=(name,), speed=speed, height=height)
     return None
 
 
 def _torques(
     dynamics: ConstrainedDynamics, sample: Sample, standing: tuple[str, ...], friction: Array
-) -> Inconsistency | None:
+) -> ContactMismatch | None:
     implied, measured = float(np.linalg.norm(friction)), float(np.linalg.norm(sample.effort))
     if implied <= _NOTABLE * measured:
         return None
@@ -107,16 +83,14 @@ def _torques(
     instead = {name: _left_over(dynamics, sample, name) for name in others}
     best = min(others, key=lambda name: instead[name], default=None)
     if best is not None and implied > _LIKELIER * instead[best]:
-        return Inconsistency(
-            what=f"'{standing[0]}' is said to stand, but the torques are those of standing on '{best}'",
-            evidence=f"unexplained: {implied:.1f} N·m against {instead[best]:.1f}",
+        return ContactMismatch(
+            kind="other_stands",
+            contacts=(standing[0], best),
+            unexplained=implied,
+            compared=instead[best],
         )
     if implied > measured:
-        return Inconsistency(
-            what=f"the efforts are not those of this motion on {' and '.join(standing)}",
-            evidence=f"{implied:.1f} N·m of friction would explain it, {measured:.1f} are measured",
-            cure="check unit and sign of efforts and positions, the flags and the model",
-        )
+        return ContactMismatch(kind="other_motion", contacts=standing, unexplained=implied, compared=measured)
     return None
 
 

@@ -12,6 +12,7 @@ from scipy.linalg import lapack
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict, UnknownName, WrongShape
+from bam_core.text.whole_body_findings import RankDeficit
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
 from bam_core.whole_body.derivatives import Motion
 from bam_core.whole_body.joint_log import JointLog
@@ -41,12 +42,20 @@ class Rank:
     unidentifiable: tuple[str, ...]
     samples: int
 
-    def __str__(self) -> str:
-        feet = " and ".join(self.contacts) or "a fixed base"
-        line = f"{feet}: rank {self.rank} of {self.joints} in {self.samples} samples"
-        if self.unidentifiable:
-            line += f"; not identifiable, only regularised: {', '.join(self.unidentifiable)}"
-        return line
+    def deficit(self, *, is_left_out: bool = False) -> RankDeficit:
+        """Return the finding about joints that are not identifiable.
+
+        Args:
+            is_left_out: samples with these contacts are not used.
+        """
+        return RankDeficit(
+            contacts=self.contacts,
+            rank=self.rank,
+            joints=self.joints,
+            unidentifiable=self.unidentifiable,
+            samples=self.samples,
+            is_left_out=is_left_out,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

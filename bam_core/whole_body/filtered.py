@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.errors import BadData
+from bam_core.text.finding import Finding
+from bam_core.text.whole_body_findings import ConstantEffort, LostSamples, UnevenSamples
 from bam_core.whole_body.contact_check import check_contacts
 from bam_core.whole_body.contact_phases import single_support
 from bam_core.whole_body.derivatives import Scheme, differentiate
@@ -33,12 +35,12 @@ class FilteredEstimate:
     Attributes:
         estimate: of friction.
         choices: filter of all accelerations, by the joint whose friction was found with it.
-        remarks: what was left out of the log and why, a line each.
+        remarks: which samples are not used, and why.
     """
 
     estimate: FrictionEstimate
     choices: Mapping[str, FilterChoice]
-    remarks: tuple[str, ...]
+    remarks: tuple[Finding, ...]
 
 
 def estimate_filtered(
@@ -74,23 +76,14 @@ def estimate_filtered(
             expected="some in which one contact stands, away from lift-off and touch-down",
             advice="walk, and record which feet stand",
         )
-    remarks = []
+    remarks: list[Finding] = []
     if log.unevenness > _EVEN:
-        remarks.append(
-            f"joint log: samples come unevenly, by {100.0 * log.unevenness:.0f} % of the period (RMS), and "
-            "are taken as even; where their times are right, what is found is wrong"
-        )
+        remarks.append(UnevenSamples(unevenness=float(log.unevenness)))
     if log.lost:
-        remarks.append(
-            f"joint log: {log.lost} samples are lost in {len(log.stretches) - 1} gaps; what is within "
-            "a filter's reach of them is left out"
-        )
+        remarks.append(LostSamples(lost=int(log.lost), gaps=len(log.stretches) - 1))
     for column in robot.torque_columns:
         if np.ptp(log.effort[:, column]) == 0.0:
-            remarks.append(
-                f"joint log, effort of '{log.names[column]}': is {log.effort[0, column]:g} N·m throughout; "
-                "is it measured?"
-            )
+            remarks.append(ConstantEffort(joint=log.names[column], effort=float(log.effort[0, column])))
     own = choose_for_acceleration(log, candidates, wanted)
     motion = differentiate(log, {name: choice.scheme for name, choice in own.items()})
     wanted = wanted.copy()
@@ -100,20 +93,20 @@ def estimate_filtered(
     if contradictions and not wanted.any():
         raise BadData(
             "joint log",
-            "; ".join(("contacts contradict it throughout, no sample is left", *remarks)),
-            advice=str(contradictions[0]),
+            f"contacts contradict it throughout, no sample is left ({contradictions[0].finding.statement})",
+            advice=contradictions[0].finding.cure,
         )
-    remarks += [f"{contradiction}; left out" for contradiction in contradictions]
+    remarks += [contradiction.finding for contradiction in contradictions]
     estimate = estimate_friction(robot, motion, wanted)
     unidentifiable = [rank for rank in estimate.ranks if rank.unidentifiable]
     if len(unidentifiable) == len(estimate.ranks):
         raise BadData(
             "joint log",
-            f"no friction can be identified ({unidentifiable[0]})",
+            f"no friction can be identified ({', '.join(unidentifiable[0].unidentifiable)})",
             expected="motion on one foot, which filters need",
             advice="record some, or take what estimate_friction regularises",
         )
-    remarks += [f"{rank}; left out" for rank in unidentifiable]
+    remarks += [rank.deficit(is_left_out=True) for rank in unidentifiable]
     choices = choose_for_friction(log, estimate, candidates, by_joint)
     torque = np.full_like(estimate.torque, np.nan)
     columns = robot.torque_columns

@@ -13,13 +13,9 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Missing, OutOfRange
+from bam_core.text.whole_body_findings import ContactMismatch
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
-from bam_core.whole_body.contact_consistency import (
-    Inconsistency,
-    Sample,
-    contact_inconsistency,
-    nothing_stands,
-)
+from bam_core.whole_body.contact_consistency import Sample, contact_inconsistency, nothing_stands
 from bam_core.whole_body.contact_times import JUMP, ContactTimes
 from bam_core.whole_body.derivatives import SavitzkyGolay
 from bam_core.whole_body.estimate import Rank, rank_of, regularised
@@ -55,7 +51,7 @@ class ObservedFriction:
     velocity: Array
     residual: Array
     rank: Rank
-    inconsistency: Inconsistency | None = None
+    inconsistency: ContactMismatch | None = None
 
     @property
     def driving(self) -> NDArray[np.int8]:

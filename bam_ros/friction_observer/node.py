@@ -215,13 +215,9 @@ class FrictionObserverNode(Node):
 
     def _publish(self, observed: ObservedFriction) -> None:
         if observed.inconsistency:
-            self._tell(f"{observed.inconsistency.what}; {observed.inconsistency.cure}")
+            self._tell(f"{observed.inconsistency.statement} {observed.inconsistency.cure}")
         elif observed.rank.unidentifiable:
-            feet = " and ".join(observed.rank.contacts)
-            self._tell(
-                f"{feet} both stand: friction of {', '.join(observed.rank.unidentifiable)} cannot be "
-                "told apart"
-            )
+            self._tell(str(observed.rank.deficit()))
         message = JointFriction(
             name=list(self._robot.joints),
             torque=observed.torque.tolist(),
@@ -230,7 +226,7 @@ class FrictionObserverNode(Node):
             power_sign=observed.driving.tolist(),
             contacts=list(observed.rank.contacts),
             rank=observed.rank.rank,
-            contradiction=observed.inconsistency.what if observed.inconsistency else "",
+            contradiction=observed.inconsistency.statement if observed.inconsistency else "",
         )
         stamp = round(observed.time * 1e9) + (self._origin or 0)
         message.header.stamp = Time(nanoseconds=stamp).to_msg()

@@ -32,6 +32,7 @@ from bam_core.recordings.discovery import data_files
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.text.comma_list import comma_list
+from bam_core.text.output_findings import Unfinished
 from bam_core.text.tolerance_words import tolerances_from
 from bam_ros.node.data_directory import confined
 from bam_ros.node.goal_end import end_goal
@@ -194,9 +195,13 @@ class IdentificationNode(Node):
             def keep(finished: Identification) -> None:
                 write_identification(finished, output)
                 _fill(answer, finished, output)
-                answer.message = (
-                    f"identification: cancelled; wrote {', '.join(finished.fits)} to {output}, "
-                    f"not done: {', '.join(finished.not_done)}"
+                answer.message = str(
+                    Unfinished(
+                        kind="cancelled",
+                        directory=output,
+                        models=tuple(finished.fits),
+                        not_done=finished.not_done,
+                    )
                 )
 
             result = self._identify(request, report, lambda: cancelled() or self._stopping.is_set(), keep)

@@ -45,6 +45,7 @@ from bam_core.text.misfit_findings import (
     SearchFailed,
     UnexplainedMisfit,
 )
+from bam_core.text.output_findings import LeftOutPart, Replaced, Unfinished
 from bam_core.text.recording_findings import (
     Interrupted,
     LatePositions,
@@ -72,6 +73,13 @@ from bam_core.text.robot_findings import (
     UndeterminedServos,
 )
 from bam_core.text.uncertainty_findings import ParameterRemark, RunAdvice
+from bam_core.text.whole_body_findings import (
+    ConstantEffort,
+    ContactMismatch,
+    LostSamples,
+    RankDeficit,
+    UnevenSamples,
+)
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[Finding]:
@@ -167,7 +175,27 @@ TEST_ERROR = TestError(
 )
 RECORD = RunAdvice(kind="record", run="lift_and_drop with 1 kg at 0.15 m, kp 8", factor=4.0)
 
+SOLES = ("right_sole", "left_sole")
+
 EXAMPLES: tuple[Finding, ...] = (
+    Replaced(directory=Path("found"), models=("m1",)),
+    Replaced(directory=Path("found"), models=("m1",), date="2026-01-02", files=("m2.yaml",), plots=3),
+    Unfinished(kind="interrupted", directory=Path("found"), resume=""),
+    Unfinished(kind="interrupted", directory=Path("found"), error="disk full", resume="--storage URL"),
+    Unfinished(
+        kind="cancelled", directory=Path("found"), models=("m1", "m4"), not_done=("m6", "uncertainty")
+    ),
+    LeftOutPart(part="plots", error="no font"),
+    ContactMismatch(kind="nothing_stands", span=(1.2, 1.5)),
+    ContactMismatch(kind="standing_moves", contacts=SOLES, speed=0.12, span=(1.2, 1.5)),
+    ContactMismatch(kind="swinging_rests", contacts=SOLES[:1], speed=0.01, height=0.002, span=(1.2, 1.5)),
+    ContactMismatch(kind="other_stands", contacts=SOLES, unexplained=30.0, compared=2.0, span=(1.2, 1.5)),
+    ContactMismatch(kind="other_motion", contacts=SOLES, unexplained=30.0, compared=9.0, span=(1.2, 1.5)),
+    UnevenSamples(unevenness=0.12),
+    LostSamples(lost=2, gaps=1),
+    ConstantEffort(joint="elbow", effort=0.0),
+    RankDeficit(contacts=SOLES, rank=19, joints=25, unidentifiable=("a", "b"), samples=9, is_left_out=True),
+    RankDeficit(contacts=(), rank=1, joints=2, unidentifiable=("a", "b")),
     *(missing(kind) for kind in CAUSES),
     *(missing(kind, effects=("arm_compliance", "arm_backlash")) for kind in CAUSES),
     SearchFailed(baseline="at_goal", baseline_error=0.015),

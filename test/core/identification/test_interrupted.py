@@ -22,6 +22,7 @@ from bam_core.identification.writing import write_identification
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import load_servo
 from bam_core.servo.search_ranges import SearchRanges
+from bam_core.text.output_findings import Unfinished
 from test.core.identification_cases import mx106, record, write_log
 from test.core.refusals import refused
 
@@ -93,10 +94,14 @@ def test_a_signal_keeps_finished_models(action: str, status: int, logs: Path, tm
     output = tmp_path / "out"
     code, lines = run(action, "m3", *words(logs, output))
     assert code == status
-    assert lines[-1] == (
-        f"bam identify: interrupted; wrote m1, m2 to {output}, not done: m3, m4, m5, m6, uncertainty; add "
-        f"--storage sqlite:///study.db to be able to go on where a search was interrupted"
+    finding = Unfinished(
+        kind="interrupted",
+        directory=output,
+        models=("m1", "m2"),
+        not_done=("m3", "m4", "m5", "m6", "uncertainty"),
+        resume="--storage sqlite:///study.db",
     )
+    assert lines[-1] == f"bam identify: {finding}"
     assert names(tmp_path) == ["out"]
     assert names(output) == ["m1.yaml", "m2.yaml", "summary.json", "trajectories.npz"]
     found = summary(output)
@@ -114,8 +119,15 @@ def test_with_a_storage_the_same_command_goes_on(logs: Path, tmp_path: Path) -> 
     again = words(logs, tmp_path / "out", "--storage", url)
     code, lines = run("SIGINT", "m2", *again)
     assert code == 130
-    assert lines[-1].endswith("uncertainty; give the same command again to go on where it was")
     part = summary(tmp_path / "out")
+    finding = Unfinished(
+        kind="interrupted",
+        directory=tmp_path / "out",
+        models=tuple(part["models"]),
+        not_done=tuple(part["not_done"]),
+        resume="",
+    )
+    assert lines[-1] == f"bam identify: {finding}"
     assert run("SIGINT", "never", *again)[0] == 0
     whole = summary(tmp_path / "out")
     assert (whole["interrupted"], whole["not_done"]) == (False, [])

@@ -23,7 +23,9 @@ from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.text.output_findings import Replaced
 from bam_core.validation.validation import validate
+from test.core.finding_cases import logged
 from test.core.identification_cases import mx106, record
 from test.core.refusals import refused
 
@@ -91,7 +93,9 @@ def test_what_was_found_of_the_bench_is_beside_the_servo(
     caplog.clear()
     write_identification(found, tmp_path)  # on a bench without: those of the other must not pass for its own
     assert load_bench_effects(tmp_path / "m3.yaml") == IDEAL_BENCH
-    assert "removed bench_effects/m3.yaml" in caplog.text
+    (replaced,) = logged(caplog)
+    assert isinstance(replaced, Replaced)
+    assert replaced.files == ("bench_effects/m3.yaml",)
 
 
 @pytest.mark.usefixtures("no_plots")
@@ -245,9 +249,10 @@ def test_models_of_an_earlier_identification_do_not_pass_for_this_ones(
         *("m5.yaml", "mine.yaml"),  # no summary lists them: they are the user's
     }
     assert (tmp_path.parent / "m5.yaml").read_text() == "not there"
-    (line,) = [record.message for record in caplog.records]
-    assert line.startswith(f"{tmp_path}: replaced the identification that was there (m1, m2, m3, m4, m6; ")
-    assert line.endswith("removed m2.yaml, m6.yaml, which this one lacks)")
+    (replaced,) = logged(caplog)
+    assert isinstance(replaced, Replaced)
+    assert (replaced.directory, replaced.models) == (tmp_path, ("m1", "m2", "m3", "m4", "m6"))
+    assert (replaced.files, replaced.plots) == (("m2.yaml", "m6.yaml"), 0)
     assert list(json.loads((tmp_path / "summary.json").read_text())["models"]) == ["m1", "m3"]
 
 
@@ -295,8 +300,9 @@ def test_plots_of_logs_that_are_gone_and_the_old_report_do_not_pass_for_this_one
         *fits,
     }
     assert not (tmp_path / "report.html").exists()
-    (line,) = [record.message for record in caplog.records]
-    assert line.endswith("removed report.html, plots of 3 logs, which this one lacks)")
+    (replaced,) = logged(caplog)
+    assert isinstance(replaced, Replaced)
+    assert (replaced.files, replaced.plots) == (("report.html",), 3)
 
 
 def test_what_is_replaced_is_told(
@@ -306,9 +312,7 @@ def test_what_is_replaced_is_told(
     assert caplog.text == ""
     write_identification(found, tmp_path)
     date = found.fits["m1"].servo.provenance.date
-    assert [record.message for record in caplog.records] == [
-        f"{tmp_path}: replaced the identification that was there (m1, m3; {date})"
-    ]
+    assert logged(caplog) == [Replaced(directory=tmp_path, models=("m1", "m3"), date=date)]
 
 
 @pytest.mark.usefixtures("no_plots")

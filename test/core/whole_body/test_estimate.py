@@ -82,7 +82,7 @@ def test_two_feet_are_named_as_not_enough_and_which_joints_are_meant() -> None:
     two = next(each for each in estimate.ranks if len(each.contacts) == 2)
     assert two.rank == 19
     assert set(two.unidentifiable) == set(LEGS)
-    assert "not identifiable" in str(two)
+    assert two.deficit().unidentifiable == two.unidentifiable
     for each in estimate.ranks:
         if len(each.contacts) == 1:
             assert (each.rank, each.unidentifiable) == (25, ())
@@ -125,7 +125,7 @@ def test_a_fixed_base_needs_no_contacts() -> None:
     log = JointLog(names=body.names, time=time, position=position, effort=effort)
     found = estimate_friction(body, known_motion(log, velocity, acceleration))
     np.testing.assert_allclose(found.torque, law.torque(velocity), atol=1e-10)
-    assert "fixed base" in str(found.ranks[0])
+    assert found.ranks[0].contacts == ()
 
 
 def test_a_joint_that_is_not_driven_has_no_column() -> None:

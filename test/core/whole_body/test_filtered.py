@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bam_core.errors import BadData
+from bam_core.text.whole_body_findings import ConstantEffort, LostSamples, RankDeficit, UnevenSamples
 from bam_core.whole_body import (
     SAVITZKY_GOLAY,
     JointLog,
@@ -133,8 +134,9 @@ def test_lost_samples_and_wrong_flags_are_remarked_and_left_out() -> None:
         contacts={foot: each[kept] for foot, each in flags.items()},
     )
     found = estimate_filtered(robot(), spoilt, single_support(spoilt))
-    assert any("2 samples are lost in 1 gaps" in remark for remark in found.remarks)
-    assert any("torques are those of standing on 'right_sole'" in remark for remark in found.remarks)
+    assert LostSamples(lost=2, gaps=1) in found.remarks
+    others = [remark for remark in found.remarks if remark.kind == "other_stands"]
+    assert any(remark.contacts[-1] == "right_sole" for remark in others)
     assert np.isnan(found.estimate.torque[step[kept]]).all()
     error = found.estimate.torque - walk().friction[kept]
     assert np.nanmax(np.abs(error)) < 0.2
@@ -154,7 +156,8 @@ def test_what_is_left_to_choose_is_all_on_one_foot() -> None:
 def test_two_feet_are_remarked_and_left_out() -> None:
     found = estimate_filtered(robot(), walk().log, np.ones(len(walk().log), dtype=bool))
     both = np.logical_and(*walk().log.contacts.values())
-    assert any("rank 19 of 25" in each and "left out" in each for each in found.remarks)
+    (deficit,) = [remark for remark in found.remarks if isinstance(remark, RankDeficit)]
+    assert (deficit.rank, deficit.joints, deficit.is_left_out) == (19, 25, True)
     assert np.isnan(found.estimate.torque[both]).all()
     with refused(BadData) as caught:
         estimate_filtered(robot(), walk().log, both & (walk().log.time < 0.4))
@@ -174,7 +177,8 @@ def test_contacts_that_are_wrong_throughout_are_an_error_that_names_them() -> No
 def test_uneven_samples_are_remarked() -> None:
     jitter = np.random.default_rng(1).uniform(-2e-4, 2e-4, len(walk().log))
     found = estimate_filtered(robot(), dataclasses.replace(walk().log, time=walk().log.time + jitter))
-    assert any("samples come unevenly, by 1" in each for each in found.remarks)
+    (uneven,) = [remark for remark in found.remarks if isinstance(remark, UnevenSamples)]
+    assert 0.1 < uneven.unevenness < 0.2
 
 
 def test_an_effort_that_never_changes_is_remarked() -> None:
@@ -182,7 +186,7 @@ def test_an_effort_that_never_changes_is_remarked() -> None:
     position = np.column_stack((np.sin(5.0 * time), np.cos(4.0 * time)))
     effort = np.column_stack((np.sin(3.0 * time), np.zeros(600)))
     found = estimate_filtered(arm(), JointLog(names=arm().names, time=time, position=position, effort=effort))
-    assert found.remarks == ("joint log, effort of 'elbow': is 0 N·m throughout; is it measured?",)
+    assert found.remarks == (ConstantEffort(joint="elbow", effort=0.0),)
     assert np.isfinite(found.estimate.torque).any()
 
 

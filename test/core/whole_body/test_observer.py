@@ -98,25 +98,25 @@ ON_LEFT = {SOLES[0]: False, SOLES[1]: True}
 
 
 @pytest.mark.parametrize(
-    ("samples", "flags", "effort", "what"),
+    ("samples", "flags", "effort", "kind", "contacts"),
     [
-        (RIGHT_SWINGS, {SOLES[0]: True, SOLES[1]: False}, 1.0, "'right_sole' is said to stand, but the torq"),
-        (RIGHT_SWINGS, {SOLES[0]: True, SOLES[1]: True}, 1.0, "both said to stand, but move against"),
-        (RIGHT_SWINGS, {SOLES[0]: False, SOLES[1]: False}, 1.0, "nothing stands"),
-        (range(100, 130), ON_LEFT, 1.0, "'right_sole' is said to swing, but lies still"),
-        (RIGHT_SWINGS, ON_LEFT, 0.0, "the efforts are not those of this motion"),
-        (RIGHT_SWINGS, ON_LEFT, -1.0, "the efforts are not those of this motion"),
+        (RIGHT_SWINGS, {SOLES[0]: True, SOLES[1]: False}, 1.0, "other_stands", SOLES),
+        (RIGHT_SWINGS, {SOLES[0]: True, SOLES[1]: True}, 1.0, "standing_moves", SOLES[::-1]),
+        (RIGHT_SWINGS, {SOLES[0]: False, SOLES[1]: False}, 1.0, "nothing_stands", ()),
+        (range(100, 130), ON_LEFT, 1.0, "swinging_rests", SOLES[:1]),
+        (RIGHT_SWINGS, ON_LEFT, 0.0, "other_motion", SOLES[1:]),
+        (RIGHT_SWINGS, ON_LEFT, -1.0, "other_motion", SOLES[1:]),
     ],
     ids=["swapped", "both", "none", "one of two", "no effort", "wrong sign"],
 )
 def test_what_cannot_be_is_named_and_gives_no_torque(
-    samples: range, flags: dict[str, bool], effort: float, what: str
+    samples: range, flags: dict[str, bool], effort: float, kind: str, contacts: tuple[str, ...]
 ) -> None:
     found = sent(FrictionObserver(robot(), 1e-3, WINDOW), samples, flags, effort)
     assert len(found) == 30 - WINDOW + 1
     for each in found:
         assert each.inconsistency is not None
-        assert what in each.inconsistency.what
+        assert (each.inconsistency.kind, each.inconsistency.contacts) == (kind, contacts)
         assert np.isnan(each.torque).all()
         assert (each.driving == 0).all()
 

@@ -17,6 +17,7 @@ from rclpy.time import Time
 from sensor_msgs.msg import JointState
 
 from bam_core.errors import BamError
+from bam_core.text.whole_body_findings import ContactMismatch, RankDeficit
 from bam_core.whole_body import ConstrainedDynamics, JointFriction, WholeBody
 from bam_core.whole_body.estimate import regularised
 from bam_ros.friction_observer.node import FrictionObserverNode
@@ -150,7 +151,13 @@ def test_on_two_feet_the_legs_are_named_and_not_a_number(setup: Setup, tmp_path:
     hidden = {name for name, torque in zip(first.name, first.torque, strict=True) if math.isnan(torque)}
     assert hidden == set(LEGS)
     assert (first.rank, list(first.contacts)) == (19, ["right_sole", "left_sole"])
-    assert any("cannot be told apart" in line for line in setup.observer._told)
+    deficit = RankDeficit(
+        contacts=("right_sole", "left_sole"),
+        rank=19,
+        joints=len(first.name),
+        unidentifiable=tuple(name for name in first.name if name in hidden),
+    )
+    assert deficit.sentence in setup.observer._told
 
 
 def test_lost_joint_states_are_counted(setup: Setup, model: str) -> None:
@@ -191,14 +198,14 @@ def test_another_period_is_named_once(setup: Setup, model: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("standing", "line"),
+    ("standing", "mismatch"),
     [
-        ([False, False], "nothing stands"),
-        ([False, True], "'right_sole' is said to swing, but lies still"),
+        ([False, False], ContactMismatch(kind="nothing_stands")),
+        ([False, True], ContactMismatch(kind="swinging_rests", contacts=("right_sole",))),
     ],
 )
 def test_contacts_that_cannot_be_are_named_and_give_no_torque(
-    setup: Setup, tmp_path: Path, standing: list[bool], line: str
+    setup: Setup, tmp_path: Path, standing: list[bool], mismatch: ContactMismatch
 ) -> None:
     path = tmp_path / "humanoid.xml"
     path.write_text(humanoid_mjcf())
@@ -213,9 +220,9 @@ def test_contacts_that_cannot_be_are_named_and_give_no_torque(
     for index in range(1, 220):
         setup.send(1e-3 * index, names, [0.0] * len(names), [0.0] * len(names))
     setup.wait_for(lambda: setup.found)
-    assert line in setup.found[0].contradiction
+    assert setup.found[0].contradiction == mismatch.statement
     assert all(math.isnan(torque) for torque in setup.found[0].torque)
-    assert any(line in told for told in setup.observer._told)
+    assert any(mismatch.statement in line for line in setup.observer._told)
 
 
 @pytest.mark.parametrize(

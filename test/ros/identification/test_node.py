@@ -28,6 +28,7 @@ from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.synthetic import synthesize
+from bam_core.text.output_findings import Unfinished
 from bam_ros.identification.node import IdentificationNode
 from test.ros.ros_client import SpinningThread, ThreadedActionClient
 from test.ros.ros_helpers import PATIENCE, wait_for
@@ -220,8 +221,8 @@ def test_cancelling_keeps_the_models_that_are_finished(client: Client) -> None:
     assert "m6" in left
     assert list(answer.result.models) == kept
     assert list(answer.result.train_mae) == [each["train_mae"] for each in summary["models"].values()]
-    assert answer.result.message == (
-        f"identification: cancelled; wrote {', '.join(kept)} to {output}, not done: {', '.join(left)}"
+    assert answer.result.message == str(
+        Unfinished(kind="cancelled", directory=output, models=tuple(kept), not_done=tuple(left))
     )
 
 

@@ -34,6 +34,7 @@ from bam_core.identification.search.study import open_study
 from bam_core.identification.settings import IdentifySettings
 from bam_core.recordings import load_recordings
 from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.text.output_findings import Unfinished
 from test.core.identification_cases import mx106, record, write_log
 from test.core.refusals import refused
 from test.missing import skip_or_fail
@@ -264,9 +265,8 @@ def test_a_process_that_is_asked_to_end_says_how_to_go_on(
     output = tmp_path / "out"
     ended, error = run(logs, output, url_in(tmp_path), action, EARLY)
     assert ended == status
-    assert error.splitlines()[-1] == (
-        "bam identify: interrupted; nothing is written yet; give the same command again to go on where it was"
-    )
+    finding = Unfinished(kind="interrupted", directory=output, resume="")
+    assert error.splitlines()[-1] == f"bam identify: {finding}"
     assert trials(url_in(tmp_path)) == []
     assert not output.exists()
 
@@ -373,7 +373,7 @@ def test_an_interruption_without_storage_tells_how_to_be_able_to_go_on(
     monkeypatch.setattr("bam_core.identification.identify.identify", interrupt)
     assert main(words(logs, tmp_path / "out")) == 130
     last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith(
-        "bam identify: interrupted; nothing is written yet; add --storage sqlite:///study.db"
-    )
+    output = tmp_path / "out"
+    finding = Unfinished(kind="interrupted", directory=output, resume="--storage sqlite:///study.db")
+    assert last == f"bam identify: {finding}"
     assert not (tmp_path / "out").exists()
