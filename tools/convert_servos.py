@@ -93,6 +93,11 @@ _EROB_CHECK = Session(loads=[(mass, 0.5) for mass in (5.0, 10.0, 17.0)], gains=(
 _XL330 = Session(loads=[(0.49, 0.1), (0.25, 0.1), (0.49, 0.06)], gains=(100, 200, 400, 800))
 _XL330_CHECK = Session(loads=[(0.37, 0.1), (0.37, 0.08)], gains=(150, 300, 600))
 _XL320 = Session(loads=[(0.05, 0.1), (0.1, 0.1), (0.15, 0.1)], gains=(8, 16, 32, 64))
+# Loads and gains of recordings of the 12 V version, in proportion to the stall torque.
+_STS = Session(
+    loads=[(mass, length) for mass in (0.3, 0.6, 0.9) for length in (0.1, 0.15)], gains=(8, 16, 32)
+)
+_STS_CHECK = Session(loads=[(0.45, 0.125), (0.75, 0.125)], gains=(12, 24))
 _XL320_CHECK = Session(loads=[(0.075, 0.1), (0.125, 0.1)], gains=(12, 24, 48))
 
 
@@ -117,6 +122,7 @@ PLANS: Mapping[str, Plan] = {
     "xl320": Plan(files=("xl320",), session=_XL320, check=_XL320_CHECK),
     "xl330_bam": Plan(files=("xl330_bam",), session=_XL330, check=_XL330_CHECK),
     "erob80_50": Plan(files=("erob80_50",), session=_EROB, check=_EROB_CHECK),
+    "sts3215_7v4": Plan(files=("sts3215_7v4",), session=_STS, check=_STS_CHECK),
     "erob80_100": Plan(files=("erob80_100",), session=_EROB, check=_EROB_CHECK),
 }
 """Published servo -> plan."""

@@ -9,11 +9,10 @@ from __future__ import annotations
 from bam_core.exchange.bam_log import bam_log, bam_log_text
 from bam_core.exchange.bam_parameters import (
     BamParameters,
-    bam_parameters,
-    bam_parameters_text,
     is_bam_parameters,
     read_bam_parameters,
 )
+from bam_core.exchange.bam_parameters_text import bam_parameters, bam_parameters_text
 from bam_core.exchange.log_bag import write_bag
 from bam_core.exchange.mjcf import MjcfDrive, servo_mjcf
 

@@ -3,7 +3,7 @@
 
 Its program integrates with "semi_implicit" and applies the quadratic term by the "opposing" rule, so numbers
 that it found belong to these. Its `q_offset` is added to the encoder's angle where our `zero_offset` is taken
-off: one is the other's negative.
+off: one is the other's negative. What else a file says of the control law: see `bam_actuators`.
 """
 
 from __future__ import annotations
@@ -18,19 +18,27 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from bam_core.errors import Malformed, Missing, OutOfRange, UnknownName, WrongType
+from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, UnknownName, Unsupported, WrongType
+from bam_core.exchange.bam_actuators import (
+    ACTUATORS,
+    ALIASES,
+    CURRENT,
+    DELAY,
+    LAW_KEYS,
+    RATIO,
+    UNSUPPORTED,
+    BamActuator,
+    law_effects,
+)
 from bam_core.files.json_file import read_json
 from bam_core.files.quoted_number import correct_number
-from bam_core.servo.bench_effects_file import BenchEffectsLike, load_bench_effects
-from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
+from bam_core.servo.effects import MOST_DELAY, BenchEffects, ServoEffects
+from bam_core.servo.firmware import VoltageFirmware
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import Provenance, ServoLike, ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.parameters import PARAMETER_UNITS
 from bam_core.servo.plausible import require_plausible
-
-ACTUATORS = ("erob80_100", "erob80_50", "mx106", "mx64", "xl320", "xl330")
-"""What BAM's program and our library both know, by the same name."""
 
 INTEGRATOR, QUADRATIC_RULE = "semi_implicit", "opposing"
 """Those of BAM's program."""
@@ -58,10 +66,14 @@ KEYS: Mapping[str, str] = MappingProxyType(
 )
 """Our name of a parameter -> BAM's, in the order in which its program writes them."""
 
-_MOTOR = ("torque_constant", "resistance", "armature")
+MOTOR = ("torque_constant", "resistance", "armature")
+"""Our names of the motor's parameters."""
+
 _ABOVE_ZERO = ("torque_constant", "resistance", "stribeck_velocity", "stribeck_exponent")
 _LARGEST_OFFSET = math.pi
 _LARGEST = 1e9  # of any number; JSON knows infinity, and whole numbers beyond floating point
+_LEAST_OF_LAW = 1e-3  # of ratio, speed (rad/s) and current (A): less is no drive
+_OTHER_WINDING = 1.3  # ratio of supplies; below, one servo is run at either: 12 and 15 V, 7.4 and 6 V
 
 
 def is_bam_parameters(data: object) -> bool:
@@ -90,12 +102,14 @@ def read_bam_parameters(path: str | os.PathLike[str], servo: ServoLike | None = 
     """Read a parameter file.
 
     Args:
-        path: JSON with `model`, `actuator` and exactly the numbers of that model; `q_offset` may be missing,
-            and `R` too where the firmware asks for a current, as in the published files of the eRob80:100.
-        servo: gives name, firmware and search bounds; default the library's of the name `actuator`.
+        path: JSON with `model`, `actuator` and exactly the numbers of that model; `q_offset` and the keys of
+            `bam_actuators.LAW_KEYS` may be missing, and `R` too where the firmware asks for a current, as in
+            the published files of the eRob80:100.
+        servo: gives name, firmware and search bounds; default the library's for `actuator`.
 
     Raises:
-        BamError: not such a file; a key is unknown, missing, of another model, or out of range.
+        BamError: not such a file; a key is unknown, missing, of another model, or out of range; or the
+            actuator's law cannot be simulated here.
     """
     path = Path(path)
     servo = None if servo is None else load_servo(servo)
@@ -108,13 +122,11 @@ def read_bam_parameters(path: str | os.PathLike[str], servo: ServoLike | None = 
     if law is None:
         raise UnknownName("model", data["model"], FRICTION_MODELS).within(path)
     actuator = _text(path, data, "actuator")
-    if servo is None:
-        if actuator not in ACTUATORS:
-            raise UnknownName(
-                "actuator", actuator, ACTUATORS, advice="or name a servo file with its firmware (--servo)"
-            ).within(path)
-        servo = load_servo(actuator)
+    known, servo = _base(path, actuator, servo)
     values, remarks = _numbers(path, data, law.parameters, servo)
+    told, more = _law_numbers(path, data, known, servo)
+    remarks += more
+    firmware, effects, delay = law_effects(told, servo.firmware, known.gain)
     source = (
         f"{path.name} (sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}), BAM parameters "
         f"{law.name} of {actuator}, taken to be fitted by its program: integrator {INTEGRATOR}, quadratic "
@@ -122,7 +134,9 @@ def read_bam_parameters(path: str | os.PathLike[str], servo: ServoLike | None = 
     )
     imported = dataclasses.replace(
         servo,
-        motor=DcMotor(**{name: values[name] for name in _MOTOR}),
+        firmware=firmware,
+        servo_effects=ServoEffects(**effects),
+        motor=DcMotor(**{name: values[name] for name in MOTOR}),
         friction_model=law.name,
         friction=law.friction({name: values[name] for name in law.parameters}, quadratic_rule=QUADRATIC_RULE),
         integrator=INTEGRATOR,
@@ -131,67 +145,46 @@ def read_bam_parameters(path: str | os.PathLike[str], servo: ServoLike | None = 
     )
     return BamParameters(
         servo=imported,
-        bench_effects=BenchEffects(zero_offset=-values["zero_offset"] or 0.0),
+        bench_effects=BenchEffects(zero_offset=-values["zero_offset"] or 0.0, command_delay=delay),
         remarks=tuple(remarks),
     )
 
 
-def bam_parameters(
-    servo: ServoLike, actuator: str | None = None, bench_effects: BenchEffectsLike = IDEAL_BENCH
-) -> tuple[dict[str, Any], list[str]]:
-    """Return a servo as BAM's program reads it, and one line about everything that it cannot hold.
-
-    Args:
-        servo: any without a gear.
-        actuator: BAM's name of it; default the servo's own.
-        bench_effects: of the bench on which it was recorded: BAM's parameters hold its zero offset.
+def _base(path: Path, actuator: str, servo: ServoModel | None) -> tuple[BamActuator, ServoModel]:
+    """Return what is known of an actuator, and the servo that gets the numbers.
 
     Raises:
-        BamError: BAM's program has no such actuator, or the servo has a gear.
+        BamError: its law cannot be simulated here, it is unknown and no servo was given, or the servo is the
+            version for another supply, with another winding.
     """
-    servo = load_servo(servo)
-    servo.require_no_gear("BAM's program")
-    actuator = servo.name if actuator is None else actuator
-    if actuator not in ACTUATORS:
-        raise UnknownName("actuator of BAM", actuator, ACTUATORS)
-    bench_effects = load_bench_effects(bench_effects)
-    values = {**servo.parameters, "zero_offset": -bench_effects.zero_offset}
-    law = FRICTION_MODELS[servo.friction_model]
-    written = (*_MOTOR, *(("zero_offset",) if values["zero_offset"] else ()), *law.parameters)
-    data: dict[str, Any] = {key: values[name] for name, key in KEYS.items() if name in written}
-    return {**data, "model": law.name, "actuator": actuator}, _losses(servo, bench_effects, actuator)
-
-
-def bam_parameters_text(data: Mapping[str, Any]) -> str:
-    """Return the text of a parameter file; every number reads back exactly."""
-    return json.dumps(data, indent=4) + "\n"
-
-
-def _losses(servo: ServoModel, bench_effects: BenchEffects, actuator: str) -> list[str]:
-    losses = [
-        f"{name}: {value:g} {PARAMETER_UNITS[name]} is left out, BAM's program has no such effect"
-        for name, value in {**servo.effect_values, **vars(bench_effects)}.items()
-        if value and name != "zero_offset"
-    ]
-    if servo.integrator != INTEGRATOR:
-        losses.append(
-            f"integrator: the parameters were fitted with {servo.integrator}, BAM's program adds the "
-            f"numerical damping of its own ({INTEGRATOR})"
+    if actuator in UNSUPPORTED:
+        raise Unsupported(
+            f"{path}, actuator {actuator!r}",
+            UNSUPPORTED[actuator],
+            expected=f"one of {', '.join(ACTUATORS)}",
+            advice="leave it out",
         )
-    friction = servo.friction
-    if friction.quadratic_rule != QUADRATIC_RULE and (
-        friction.quadratic_motor or friction.quadratic_external
-    ):
-        losses.append(
-            f"quadratic_rule: is {friction.quadratic_rule}, BAM's program applies the quadratic term only "
-            f"where motor and load torque oppose"
+    known = ACTUATORS.get(ALIASES.get(actuator, actuator))
+    if known is None and servo is None:
+        raise UnknownName(
+            "actuator", actuator, ACTUATORS, advice="or name a servo file with its firmware (--servo)"
+        ).within(path)
+    if known is None:
+        assert servo is not None
+        return BamActuator(servo=servo.name), servo
+    own = load_servo(known.servo)
+    if servo is None:
+        return known, own
+    low, high = sorted((own.nominal_voltage, servo.nominal_voltage))
+    if high / low > _OTHER_WINDING:
+        raise Conflict(
+            f"{path}, actuator {actuator!r}",
+            f"is the version for {own.nominal_voltage:g} V, but servo {servo.name} has "
+            f"{servo.nominal_voltage:g} V and another motor",
+            expected=f"{own.title}",
+            advice="leave --servo out",
         )
-    if servo.firmware != load_servo(actuator).firmware:
-        losses.append(
-            f"firmware: is {servo.firmware.name}, BAM's program simulates {actuator} with "
-            f"{load_servo(actuator).firmware.name}, whose control law is another"
-        )
-    return losses
+    return known, servo
 
 
 def _text(path: Path, data: Mapping[str, Any], key: str) -> str:
@@ -208,14 +201,17 @@ def _numbers(
     path: Path, data: Mapping[str, Any], free: tuple[str, ...], servo: ServoModel
 ) -> tuple[dict[str, float], list[str]]:
     """Return the parameters under our names, and remarks on what was not in the file."""
-    names = (*_MOTOR, "zero_offset", *free)
+    names = (*MOTOR, "zero_offset", *free)
     expected = {KEYS[name]: name for name in names}
     for key in data:
-        if key not in expected and key not in ("model", "actuator"):
-            also = "it belongs to another model; " if key in KEYS.values() else ""
-            raise UnknownName(
-                f"key of {data['model']}", key, expected, advice=f"{also}remove it or correct the model"
-            ).within(path)
+        if key not in expected and key not in LAW_KEYS and key not in ("model", "actuator"):
+            if key in KEYS.values():
+                advice = "it belongs to another model; correct the model"
+            else:
+                advice = "its law may be one that is not simulated here: look it up in the BAM that wrote it"
+            raise UnknownName(f"key of {data['model']}", key, (*expected, *LAW_KEYS), advice=advice).within(
+                path
+            )
     values, remarks = {"zero_offset": 0.0}, []
     for key, name in expected.items():
         if key in data:
@@ -228,25 +224,70 @@ def _numbers(
     return values, remarks
 
 
+def _law_numbers(
+    path: Path, data: Mapping[str, Any], known: BamActuator, servo: ServoModel
+) -> tuple[dict[str, float], list[str]]:
+    """Return what a file says of the control law, and remarks on what was filled in.
+
+    Raises:
+        BamError: a value is out of range, or the servo's law has no such quantity.
+    """
+    asks_for_current = servo.firmware.regulates_current
+    told: dict[str, float] = {}
+    for key in LAW_KEYS:
+        if key not in data:
+            continue
+        told[key] = _number(path, key, data[key], key)
+        if key == (RATIO if asks_for_current else CURRENT):
+            meaning = "a duty" if asks_for_current else "the motor's current"
+            raise Unsupported(
+                key,
+                f"is {'the gain of' if asks_for_current else 'a limit of'} {meaning}, but {servo.name} asks "
+                f"for {'a current' if asks_for_current else 'a voltage'}",
+                expected="a servo with the law of the file",
+                advice="name a servo file with its firmware (--servo)",
+            ).within(path)
+    missing = {key: value for key, value in known.defaults.items() if key not in told}
+    remarks = [
+        f"{key}: is not in {path.name}, {_amount(value, LAW_KEYS[key])} of BAM's program taken instead"
+        for key, value in missing.items()
+    ]
+    if RATIO in told and known.gain is None and isinstance(servo.firmware, VoltageFirmware):
+        remarks.append(
+            f"{RATIO}: is taken as a factor of the gain of {servo.name}, "
+            f"{servo.firmware.duty_per_kp_rad:g} per kp and rad"
+        )
+    return {**missing, **told}, remarks
+
+
+def _amount(value: float, unit: str) -> str:
+    return f"{value:g}" if unit == "-" else f"{value:g} {unit}"
+
+
 def _number(path: Path, key: str, value: Any, name: str) -> float:
-    if name == "zero_offset":
+    if name == DELAY:
+        accepts, expected = (0.0, MOST_DELAY), f"0 to {MOST_DELAY:g}"
+    elif name in LAW_KEYS:
+        accepts, expected = (_LEAST_OF_LAW, math.inf), "> 0"
+    elif name == "zero_offset":
         accepts, expected = (-_LARGEST_OFFSET, _LARGEST_OFFSET), "within ±π"
     elif name in _ABOVE_ZERO:
         accepts, expected = (math.ulp(0.0), math.inf), "> 0"
     else:
         accepts, expected = (0.0, math.inf), ">= 0"
+    unit = LAW_KEYS[name] if name in LAW_KEYS else PARAMETER_UNITS[name]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not accepts[0] <= value <= accepts[1] or abs(value) > _LARGEST:
         kind = OutOfRange if is_number else WrongType
         raise kind(
             key,
             value,
-            f"a finite number {expected}, {PARAMETER_UNITS[name]}",
+            f"a finite number {expected}, {unit}",
             told=json.dumps(value)[:40],
             advice=correct_number(value, yaml=False),
         ).within(path)
     try:
-        require_plausible(key, name, float(value), PARAMETER_UNITS[name])
+        require_plausible(key, name, float(value), unit)
     except OutOfRange as error:
         raise error.within(path) from None
     return float(value)

@@ -108,7 +108,7 @@ def servo_mjcf(
     remarks += [
         f"{name}: is left out, MuJoCo's dcmotor has no such effect"
         for name in SERVO_EFFECTS
-        if getattr(servo.servo_effects, name)
+        if getattr(servo.servo_effects, name) and name != "firmware_gain"  # it is in the stiffness
     ]
     remarks += [
         f"{name} of the firmware: is left out, MuJoCo's dcmotor has none"
@@ -144,7 +144,8 @@ def _actuator(servo: ServoModel, motor: DcMotor, drive: MjcfDrive, supply: float
     largest = supply if firmware.regulates_current else supply * firmware.demand_limit
     per_demand = constant if firmware.regulates_current else constant / resistance * supply
     if drive.kp is not None:
-        stiffness, damping = (per_demand * float(gain) for gain in firmware.gains(drive.kp))
+        kp = (1.0 + servo.servo_effects.firmware_gain) * drive.kp
+        stiffness, damping = (per_demand * float(gain) for gain in firmware.gains(kp))
         if not firmware.regulates_current:
             damping += constant**2 / resistance
         attributes["input"] = "pos"

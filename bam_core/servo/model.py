@@ -262,8 +262,8 @@ def servo_names() -> tuple[str, ...]:
 def published_names() -> tuple[str, ...]:
     """Names of library servos as others published them, with the integrator that they used; sorted.
 
-    The library's servo of the same name has parameters that were converted from these to "midpoint", the
-    integrator of this package, by `tools/convert_servos.py`.
+    The library's servo of the same name, where there is one, has parameters that were converted from these to
+    "midpoint", the integrator of this package, by `tools/convert_servos.py`.
     """
     return tuple(f"{_PUBLISHED}/{name}" for name in _names_in(_PUBLISHED))
 

@@ -12,9 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bam_core.errors import BamError, Malformed, Missing, OutOfRange, UnknownName, WrongType
+from bam_core.errors import (
+    BamError,
+    Conflict,
+    Malformed,
+    Missing,
+    OutOfRange,
+    UnknownName,
+    Unsupported,
+    WrongType,
+)
 from bam_core.exchange import bam_parameters, bam_parameters_text, read_bam_parameters
-from bam_core.exchange.bam_parameters import ACTUATORS, KEYS
+from bam_core.exchange.bam_actuators import ACTUATORS, ALIASES, BAM_NAMES, LAW_KEYS, UNSUPPORTED
+from bam_core.exchange.bam_parameters import KEYS
 from bam_core.recordings import load_recordings
 from bam_core.servo.bench_effects_file import save_bench_effects
 from bam_core.servo.effects import BenchEffects
@@ -36,15 +46,19 @@ def refuse(file: Path, error: type[BamError], /, **about: object) -> None:
 def test_parameters_come_back_with_identical_numbers(tmp_path: Path, model: str, actuator: str) -> None:
     names = ("torque_constant", "resistance", "armature", "zero_offset", *FRICTION_MODELS[model].parameters)
     random = np.random.default_rng(len(model + actuator))
-    data = {key: float(random.uniform(1e-9, 1.0)) for name, key in KEYS.items() if name in names}
-    data = {**data, "model": model, "actuator": actuator}
+    data = {key: float(random.uniform(0.02, 1.0)) for name, key in KEYS.items() if name in names}
+    law = {key: float(random.uniform(0.1, 1.0)) for key in ACTUATORS[actuator].defaults}
+    data = {**data, **law, "command_delay": 0.003, "model": model, "actuator": actuator}
     found = read_bam_parameters(write(tmp_path / "a.json", data))
     file = tmp_path / "servo.yaml"
     found.servo.save(file)
     save_bench_effects(file, found.bench_effects)
     back, losses = bam_parameters(load_servo(file), bench_effects=file)
-    assert json.loads(bam_parameters_text(back)) == data
-    assert list(back) == list(data)
+    assert {key: value for key, value in back.items() if key not in law} == {
+        key: value for key, value in data.items() if key not in law
+    }
+    assert {key: back[key] for key in law} == pytest.approx(law, rel=1e-12)
+    assert json.loads(bam_parameters_text(back)) == back
     assert [*found.remarks, *losses] == []
 
 
@@ -85,10 +99,9 @@ def test_every_published_servo_of_the_library_goes_back_without_a_loss() -> None
     written = []
     for name in published_names():
         data, losses = bam_parameters(load_servo(name))
-        assert data["model"] == "m6"
         assert losses == []
         written.append(data["actuator"])
-    assert written == sorted(ACTUATORS)
+    assert sorted(written) == sorted(ACTUATORS)
 
 
 def test_a_missing_resistance_of_a_current_law_is_filled_in_and_told(tmp_path: Path) -> None:
@@ -114,7 +127,13 @@ def test_a_missing_resistance_of_a_current_law_is_filled_in_and_told(tmp_path: P
         ({"q_offset": 28.0}, OutOfRange, {"thing": "q_offset", "value": 28.0}),
         ({"model": "m7"}, UnknownName, {"kind": "model", "name": "m7"}),
         ({"model": 4}, WrongType, {"thing": "model", "value": 4}),
-        ({"actuator": "sts3215"}, UnknownName, {"kind": "actuator", "name": "sts3215"}),
+        ({"actuator": "sts3032"}, UnknownName, {"kind": "actuator", "name": "sts3032"}),
+        ({"error_gain_ratio": 0.0}, OutOfRange, {"thing": "error_gain_ratio", "value": 0.0}),
+        ({"error_gain_ratio": "1.2"}, WrongType, {"thing": "error_gain_ratio"}),
+        ({"max_velocity": -5.0}, OutOfRange, {"thing": "max_velocity", "value": -5.0}),
+        ({"command_delay": -0.001}, OutOfRange, {"thing": "command_delay"}),
+        ({"command_delay": 5.0}, OutOfRange, {"thing": "command_delay", "value": 5.0}),
+        ({"current_limit": 1.5}, Unsupported, {"thing": "current_limit"}),
         ({"actuator": ["xl330"]}, WrongType, {"thing": "actuator", "value": ["xl330"]}),
         ({"speed": 1.0}, UnknownName, {"kind": "key of m4", "name": "speed"}),
         ({"load_friction_motor": 0.1}, UnknownName, {"kind": "key of m4", "name": "load_friction_motor"}),
@@ -151,11 +170,11 @@ def test_what_bam_cannot_hold_is_told_line_by_line() -> None:
     assert [loss.split(":")[0] for loss in losses] == [
         "torque_saturation",
         "winding_heating",
-        "command_delay",
         "integrator",
         "quadratic_rule",
     ]
     assert data["q_offset"] == -0.01
+    assert data["command_delay"] == 2e-3
 
 
 def test_another_firmware_is_told() -> None:
@@ -171,3 +190,114 @@ def test_a_servo_of_one_s_own_lends_its_firmware(tmp_path: Path) -> None:
     servo = read_bam_parameters(path, load_servo("mx64_2")).servo
     assert servo.name == "mx64_2"
     assert servo.motor.torque_constant == XL330_M4["kt"]
+
+
+STS3215_M1 = {
+    "kt": 1.3,
+    "error_gain_ratio": 1.16,
+    "R": 2.7,
+    "armature": 0.022,
+    "q_offset": -0.05,
+    "max_velocity": 5.1,
+    "command_delay": 0.005,
+    "friction_base": 0.05,
+    "friction_viscous": 0.03,
+    "model": "m1",
+    "actuator": "sts3215",
+}
+"""With the keys of BAM's files since 2026-08."""
+
+
+def test_the_law_of_a_newer_file_becomes_effects_of_the_version_for_its_supply(tmp_path: Path) -> None:
+    found = read_bam_parameters(write(tmp_path / "m1.json", STS3215_M1))
+    assert found.servo.name == "sts3215_7v4"
+    assert found.servo.nominal_voltage == 7.4
+    assert found.servo.servo_effects.firmware_gain == pytest.approx(1.16 * 0.166 / 0.165 - 1.0)
+    assert found.servo.servo_effects.goal_slew_time == pytest.approx(1.0 / 5.1)
+    assert found.bench_effects == BenchEffects(zero_offset=0.05, command_delay=0.005)
+    assert found.remarks == ()
+
+
+def test_its_duty_is_that_of_bam_s_program(tmp_path: Path) -> None:
+    """duty = 0.166 · ratio · kp · error up to 0.97, as its STS3215Actuator computes it."""
+    servo = read_bam_parameters(write(tmp_path / "m1.json", STS3215_M1)).servo
+    gain = 1.0 + servo.servo_effects.firmware_gain
+    errors = np.array([0.001, 0.02, 0.1, 0.5])
+    expected = np.minimum(0.166 * 1.16 * 16.0 * errors, 0.97)
+    assert servo.firmware.demand(gain * 16.0, errors) == pytest.approx(expected)
+    assert servo.stall_torque() == pytest.approx(0.97 * 7.4 * 1.3 / 2.7)
+
+
+def test_what_an_older_file_lacks_is_taken_from_bam_s_program_and_told(tmp_path: Path) -> None:
+    older = {key: value for key, value in STS3215_M1.items() if key not in LAW_KEYS}
+    found = read_bam_parameters(write(tmp_path / "m1.json", older))
+    assert found.servo.servo_effects.firmware_gain == pytest.approx(0.166 / 0.165 - 1.0)
+    assert found.servo.servo_effects.goal_slew_time == pytest.approx(4096 / (2.0 * np.pi * 3400))
+    assert [remark.split(":")[0] for remark in found.remarks] == ["error_gain_ratio", "max_velocity"]
+
+
+def test_a_servo_for_another_supply_does_not_get_the_numbers(tmp_path: Path) -> None:
+    path = write(tmp_path / "m1.json", STS3215_M1)
+    with refused(Conflict):
+        read_bam_parameters(path, load_servo("sts3215"))
+    twelve = read_bam_parameters(
+        write(tmp_path / "m1.json", {**STS3215_M1, "actuator": "sts3215_12V"}), load_servo("sts3215")
+    )
+    assert twelve.servo.name == "sts3215"
+
+
+@pytest.mark.parametrize("actuator", ALIASES)
+def test_other_names_of_an_actuator_are_known(tmp_path: Path, actuator: str) -> None:
+    data = {key: value for key, value in STS3215_M1.items() if key not in LAW_KEYS}
+    found = read_bam_parameters(write(tmp_path / "m1.json", {**data, "actuator": actuator}))
+    assert BAM_NAMES[found.servo.name] == ALIASES[actuator]
+
+
+@pytest.mark.parametrize("actuator", UNSUPPORTED)
+def test_a_law_that_cannot_be_simulated_here_is_refused_in_words(tmp_path: Path, actuator: str) -> None:
+    path = write(tmp_path / "m1.json", {**STS3215_M1, "actuator": actuator})
+    with refused(Unsupported) as caught:
+        read_bam_parameters(path)
+    assert UNSUPPORTED[actuator] in str(caught.value)
+    with refused(Unsupported):
+        bam_parameters("mx106", actuator)
+
+
+def test_a_limit_of_the_current_belongs_to_the_law(tmp_path: Path) -> None:
+    data = {key: value for key, value in STS3215_M1.items() if key not in LAW_KEYS}
+    hls = {**data, "actuator": "feetech_hls", "current_limit": 0.9}
+    servo = read_bam_parameters(write(tmp_path / "m1.json", hls)).servo
+    assert servo.firmware.demand_limit == 0.9
+    with refused(Unsupported, thing="error_gain_ratio"):
+        read_bam_parameters(write(tmp_path / "m1.json", {**hls, "error_gain_ratio": 1.1}))
+
+
+def test_a_ratio_of_an_unknown_actuator_counts_from_the_servo_s_own_gain(tmp_path: Path) -> None:
+    path = write(tmp_path / "m1.json", {**STS3215_M1, "actuator": "mine"})
+    found = read_bam_parameters(path, load_servo("mx106"))
+    assert found.servo.servo_effects.firmware_gain == pytest.approx(0.16)
+    (remark,) = found.remarks
+    assert remark.startswith("error_gain_ratio: ")
+
+
+def test_no_advice_is_to_remove_a_key(tmp_path: Path) -> None:
+    for change in ({"speed": 1.0}, {"current_limit": 1.0}, {"load_friction_motor": 0.1}):
+        with pytest.raises(BamError) as caught:
+            read_bam_parameters(write(tmp_path / "m1.json", {**STS3215_M1, **change}))
+        assert "remove it" not in str(caught.value)
+
+
+def test_export_knows_the_library_s_servo_by_its_version(tmp_path: Path) -> None:
+    data, losses = bam_parameters("sts3215_7v4")
+    assert data["actuator"] == "sts3215"
+    assert data["error_gain_ratio"] == pytest.approx(1.1617, rel=1e-4)
+    assert data["max_velocity"] == pytest.approx(5.09575, rel=1e-4)
+    assert [loss.split(":")[0] for loss in losses] == ["integrator"]
+    twelve, losses = bam_parameters("sts3215")
+    assert twelve["actuator"] == "sts321512v"
+    assert {loss.split(":")[0] for loss in losses} == {
+        "torque_saturation",
+        "integrator",
+        "quadratic_rule",
+        "firmware",
+    }

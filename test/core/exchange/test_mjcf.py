@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
@@ -116,6 +117,17 @@ def test_m1_is_exact_to_the_last_digit() -> None:
     assert model.dof_damping[0] == 0.05
     assert model.dof_frictionloss[0] == 0.1
     assert model.dof_armature[0] == load_servo("mx106").motor.armature
+
+
+def test_the_error_of_the_gain_is_in_the_stiffness() -> None:
+    servo = dataclasses.replace(m1("mx106"), servo_effects=ServoEffects(firmware_gain=0.25))
+    text, remarks = servo_mjcf(servo, MjcfDrive(kp=8.0))
+    plain, _ = servo_mjcf(m1("mx106"), MjcfDrive(kp=10.0))
+    wanted, found = (ElementTree.fromstring(each).find(".//dcmotor") for each in (plain, text))
+    assert wanted is not None
+    assert found is not None
+    assert found.attrib == wanted.attrib
+    assert not any(remark.startswith("firmware_gain") for remark in remarks)
 
 
 def test_without_a_gain_the_input_is_a_voltage_or_a_torque() -> None:
