@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servos that BAM's program knows, and what its parameter files say of a control law.
+"""The servos that BAM's program knows, and what its parameter files hold of a control law.
 
 Names, supplies, gains and limits are those of github.com/Rhoban/bam: its main branch of 2026-08, the branch
 `add_sts3215_12v_params`, and for the XC330 a parameter file of apirrone/Open_Duck_Mini.
@@ -101,24 +101,24 @@ UNSUPPORTED: Mapping[str, str] = MappingProxyType(
 
 
 def law_effects(
-    told: Mapping[str, float], firmware: PositionFirmware, gain: float | None
+    given: Mapping[str, float], firmware: PositionFirmware, gain: float | None
 ) -> tuple[PositionFirmware, dict[str, float], float]:
     """Return firmware, effects of the servo, and delay of commands [s] that keys of BAM's amount to.
 
     Args:
-        told: those of `LAW_KEYS` that count.
+        given: those of `LAW_KEYS` that count.
         firmware: of the servo.
         gain: BAM's, see `BamActuator`.
     """
     effects: dict[str, float] = {}
-    if RATIO in told and isinstance(firmware, VoltageFirmware):
+    if RATIO in given and isinstance(firmware, VoltageFirmware):
         base = firmware.duty_per_kp_rad
-        effects["firmware_gain"] = told[RATIO] * (base if gain is None else gain) / base - 1.0
-    if SPEED in told:
-        effects["goal_slew_time"] = 1.0 / told[SPEED]
-    if CURRENT in told and isinstance(firmware, CurrentFirmware):
-        firmware = replace(firmware, current_limit=told[CURRENT])
-    return firmware, effects, told.get(DELAY, 0.0)
+        effects["firmware_gain"] = given[RATIO] * (base if gain is None else gain) / base - 1.0
+    if SPEED in given:
+        effects["goal_slew_time"] = 1.0 / given[SPEED]
+    if CURRENT in given and isinstance(firmware, CurrentFirmware):
+        firmware = replace(firmware, current_limit=given[CURRENT])
+    return firmware, effects, given.get(DELAY, 0.0)
 
 
 def law_keys(

@@ -3,7 +3,7 @@
 
 Its program integrates with "semi_implicit" and applies the quadratic term by the "opposing" rule, so numbers
 that it found belong to these. Its `q_offset` is added to the encoder's angle where our `zero_offset` is taken
-off: one is the other's negative. What else a file says of the control law: see `bam_actuators`.
+off: one is the other's negative. What else a file holds of the control law: see `bam_actuators`.
 """
 
 from __future__ import annotations
@@ -124,9 +124,9 @@ def read_bam_parameters(path: str | os.PathLike[str], servo: ServoLike | None = 
     actuator = _text(path, data, "actuator")
     known, servo = _base(path, actuator, servo)
     values, remarks = _numbers(path, data, law.parameters, servo)
-    told, more = _law_numbers(path, data, known, servo)
+    given, more = _law_numbers(path, data, known, servo)
     remarks += more
-    firmware, effects, delay = law_effects(told, servo.firmware, known.gain)
+    firmware, effects, delay = law_effects(given, servo.firmware, known.gain)
     source = (
         f"{path.name} (sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}), BAM parameters "
         f"{law.name} of {actuator}, taken to be fitted by its program: integrator {INTEGRATOR}, quadratic "
@@ -227,17 +227,17 @@ def _numbers(
 def _law_numbers(
     path: Path, data: Mapping[str, Any], known: BamActuator, servo: ServoModel
 ) -> tuple[dict[str, float], list[str]]:
-    """Return what a file says of the control law, and remarks on what was filled in.
+    """Return what a file holds of the control law, and remarks on what was filled in.
 
     Raises:
         BamError: a value is out of range, or the servo's law has no such quantity.
     """
     asks_for_current = servo.firmware.regulates_current
-    told: dict[str, float] = {}
+    given: dict[str, float] = {}
     for key in LAW_KEYS:
         if key not in data:
             continue
-        told[key] = _number(path, key, data[key], key)
+        given[key] = _number(path, key, data[key], key)
         if key == (RATIO if asks_for_current else CURRENT):
             meaning = "a duty" if asks_for_current else "the motor's current"
             raise Unsupported(
@@ -247,17 +247,17 @@ def _law_numbers(
                 expected="a servo with the law of the file",
                 advice="name a servo file with its firmware (--servo)",
             ).within(path)
-    missing = {key: value for key, value in known.defaults.items() if key not in told}
+    missing = {key: value for key, value in known.defaults.items() if key not in given}
     remarks = [
         f"{key}: is not in {path.name}, {_amount(value, LAW_KEYS[key])} of BAM's program taken instead"
         for key, value in missing.items()
     ]
-    if RATIO in told and known.gain is None and isinstance(servo.firmware, VoltageFirmware):
+    if RATIO in given and known.gain is None and isinstance(servo.firmware, VoltageFirmware):
         remarks.append(
             f"{RATIO}: is taken as a factor of the gain of {servo.name}, "
             f"{servo.firmware.duty_per_kp_rad:g} per kp and rad"
         )
-    return {**missing, **told}, remarks
+    return {**missing, **given}, remarks
 
 
 def _amount(value: float, unit: str) -> str:

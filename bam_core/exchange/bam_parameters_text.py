@@ -105,7 +105,7 @@ def _losses(
 
 
 def _without_keys(firmware: PositionFirmware, keys: Mapping[str, float]) -> PositionFirmware:
-    """Return a firmware without what keys of the file say of it, and without its name where it has any."""
+    """Return a firmware without what keys of the file hold of it, and without its name where it has any."""
     if RATIO in keys and isinstance(firmware, VoltageFirmware):
         firmware = dataclasses.replace(firmware, duty_per_kp_rad=1.0)
     if SPEED in keys:
