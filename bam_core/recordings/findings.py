@@ -6,14 +6,15 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from bam_core.recordings.header_corrections import Rule
+from bam_core.recordings.header_corrections import Rule, Value
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.velocity_lag import velocity_lag
+from bam_core.servo.gains import gain_text
 from bam_core.text.finding import Finding, log_findings
 from bam_core.text.recording_findings import (
     LatePositions,
@@ -64,7 +65,13 @@ def _tell_corrections(recordings: Sequence[Recording]) -> None:
 def _unmet_rules(rules: Sequence[Rule]) -> Iterator[Finding]:
     """Return conditions in a bench.yaml that no recording meets."""
     for rule in rules:
-        yield UnmetRule(source=Path(rule.source), where=tuple(rule.where.items()))
+        yield UnmetRule(
+            source=Path(rule.source), where=tuple((name, _plain(value)) for name, value in rule.where.items())
+        )
+
+
+def _plain(value: Value) -> float | str:
+    return gain_text(value) if isinstance(value, Mapping) else value
 
 
 def _supplies(recordings: Sequence[Recording]) -> Iterator[Finding]:

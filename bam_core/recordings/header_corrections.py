@@ -7,6 +7,7 @@ A file `bench.yaml` applies to all recordings beneath its directory, and to the 
     rules:                                          # for those whose header says so, applied in this order
       - {where: {length: 0.1}, set: {arm_mass: 0.036}}
       - {where: {length: 0.15}, set: {arm_mass: 0.050}}
+    kp: {elbow: 32, wrist_*: 16}                    # of a robot's joints; one number is of all; kd likewise
 
 Where a field is set several times, the file in the nearest directory wins, within a file the later rule, and
 `--set` of a command overrides all. A rule's `where` is compared with the header as the rules before it have
@@ -28,6 +29,7 @@ from bam_core.files.field_errors import UnsuitableError
 from bam_core.files.quoted_number import correct_number
 from bam_core.files.typed import TypedReader
 from bam_core.files.yaml_file import read_yaml
+from bam_core.servo.gains import gain_of
 
 NAME = "bench.yaml"
 """The file that is looked for."""
@@ -39,6 +41,8 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "length": "m",
         "inertia": "kg·m²",  # of a load that gravity does not turn; in open loop only
         "kp": "firmware units",
+        "kd": "firmware units",
+        "ki": "firmware units",
         "vin": "V",
         "motor": "",
         "trajectory": "",
@@ -47,7 +51,8 @@ FIELDS: Mapping[str, str] = MappingProxyType(
 )
 """Header fields that can be set, by the names of BAM's logs -> unit; text where there is none."""
 
-Value: TypeAlias = float | str
+Value: TypeAlias = float | str | Mapping[str, float]
+_GAINS = ("kp", "kd")  # which a robot may have for each joint
 _SAME = 1e-9  # relative difference of numbers that are the same
 
 
@@ -99,6 +104,11 @@ def apply_rules(header: Mapping[str, Any], rules: Iterable[Rule]) -> tuple[dict[
         if not rule.concerns(corrected):
             continue
         for name, value in rule.set.items():
+            if isinstance(value, Mapping) and isinstance(joint := corrected.get("joint"), str):
+                gain = gain_of(value, joint)
+                if gain is None:
+                    continue
+                value = gain
             corrected[name] = value
             changed[name] = Correction(field=name, value=value, before=header.get(name), source=rule.source)
     return corrected, [
@@ -154,6 +164,8 @@ def _rules_from_words(words: Sequence[str], option: str) -> tuple[Rule, ...]:
 
 
 Settings = NewType("Settings", Mapping[str, Value])
+GainSetting = NewType("GainSetting", Mapping[str, float])
+"""A number, or joint -> number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,13 +181,17 @@ class BenchYaml:
     """What `bench.yaml` holds."""
 
     set: Settings | None = None
+    kp: GainSetting | None = None
+    kd: GainSetting | None = None
     rules: tuple[RuleFields, ...] = ()
 
 
 @lru_cache(maxsize=64)
 def _read(path: Path, _: int) -> tuple[Rule, ...]:
     read, source = _READER.read(read_yaml(path), BenchYaml, path), str(path)
-    first = (Rule(set=read.set, source=source),) if read.set else ()
+    gains = {name: gain for name in _GAINS if (gain := getattr(read, name)) is not None}
+    fields = {**(read.set or {}), **gains}
+    first = (Rule(set=fields, source=source),) if fields else ()
     return (*first, *(Rule(where=rule.where, set=rule.set, source=source) for rule in read.rules))
 
 
@@ -189,10 +205,12 @@ _READER_WORDS: Mapping[Any, str] = {
     BenchYaml: "a section with set and rules",
     tuple[RuleFields, ...]: "a list of {where: {...}, set: {...}}",
     RuleFields: "a section with where and set",
+    GainSetting: "a number, or one per joint, as in {elbow: 32}",
     Settings: "fields with values, as in {vin: 12.0}",
 }
 _READER = TypedReader(words=_READER_WORDS)
 _READER.converter.register_structure_hook(Settings, _settings)
+_READER.converter.register_structure_hook(GainSetting, lambda value, _: _value("gain", "kp", value))
 
 
 def _value(what: str, name: object, value: Any) -> Value:
@@ -203,6 +221,12 @@ def _value(what: str, name: object, value: Any) -> Value:
         if not isinstance(value, str) or not value:
             raise WrongType(what, value, "text")
         return value
+    if name in _GAINS and isinstance(value, Mapping) and value:
+        return {str(joint): float(_number(f"{what} {joint}", unit, gain)) for joint, gain in value.items()}
+    return _number(what, unit, value)
+
+
+def _number(what: str, unit: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise WrongType(what, value, f"a number, {unit}", advice=correct_number(value))
     if not math.isfinite(value) or value < 0.0:

@@ -40,7 +40,7 @@ def film_command(results: RobotResults, model: RobotModel, run: str) -> FilmComm
     words = [
         *("bam", "robot", "validate", "--robot", "ROBOT", "--servos", servos or "SERVOS"),
         *(("--root", results.root) if results.root else ()),
-        *_same("--vin", (run.supply.used for run in results.runs.values())),
+        *_same("--vin", (_text(run.supply.used) for run in results.runs.values())),
         *_same("--kp", (run.kp for run in results.runs.values())),
         *("--params", *dict.fromkeys(files), "--film", "film.gif", "--run"),
     ]
@@ -61,8 +61,12 @@ def _servos(results: RobotResults, model: RobotModel) -> str:
     return ",".join(f"{joint}={servo}" for joint, servo in results.joints.items())
 
 
-def _same(option: str, values: Iterable[float]) -> tuple[str, ...]:
+def _same(option: str, values: Iterable[str]) -> tuple[str, ...]:
     """Return an option that is the same for all runs; where it differs, recordings have it."""
     distinct = set(values)
     value = distinct.pop()
-    return () if distinct or math.isnan(value) else (option, f"{value:g}")
+    return () if distinct or not value else (option, value)
+
+
+def _text(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:g}"

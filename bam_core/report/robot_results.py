@@ -12,6 +12,7 @@ import numpy as np
 
 from bam_core.recordings.supply import Supply
 from bam_core.report.results import Trajectory
+from bam_core.servo.gains import gain_from_text, gain_of, gain_text
 from bam_core.servo.model import ServoModel
 
 BEFORE = "before"
@@ -80,16 +81,21 @@ class RobotRunInfo:
     Attributes:
         name: of the recording.
         is_test: no fit has seen it.
-        kp: gain, firmware units.
+        kp: gain, firmware units, as an option has it; empty: not known.
         supply: as used, and as recorded.
         goal_distance: mean distance of joints from their goals, rad.
     """
 
     name: str
     is_test: bool
-    kp: float
+    kp: str
     supply: Supply
     goal_distance: float
+
+    def gain(self, joint: str) -> str:
+        """Return the gain of one joint in words; empty: not known."""
+        gain = gain_of(gain_from_text("kp", self.kp), joint) if self.kp else None
+        return "" if gain is None else gain_text(gain)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
-from bam_core.report.numbers import Scale, mrad, quantity, round_up
+from bam_core.report.numbers import Scale, mrad, round_up
 from bam_core.report.robot_results import RobotEstimate, RobotModel, RobotResults
 
 _SHARES = ("strength", "back_emf", "friction", "load_friction", "mass")
@@ -72,7 +71,7 @@ def run_table(results: RobotResults, model: RobotModel) -> ErrorTable:
             [name],
             list(results.joints),
             limit,
-            note=f"kp {quantity(run.kp)}" if math.isfinite(run.kp) else "",
+            note=f"kp {run.kp}" if run.kp else "",
             goal=mrad(run.goal_distance),
         )
         for name, run in results.runs.items()

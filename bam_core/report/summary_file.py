@@ -18,6 +18,7 @@ from bam_core.files.json_file import read_json
 from bam_core.files.typed import TypedReader
 from bam_core.report.results import EffectResult, LogRun
 from bam_core.report.robot_results import RobotEstimate
+from bam_core.servo.gains import gain_text
 from bam_core.text.verdict_words import VERDICTS
 
 NAME = "summary.json"
@@ -25,6 +26,9 @@ REMEDY = "run 'bam identify' again"
 
 TextOrNumber = NewType("TextOrNumber", str)
 """A text, or a number that is written as one."""
+
+GainText = NewType("GainText", str)
+"""A gain as an option has it, from a number or from joint -> number; empty: not known."""
 
 _T = TypeVar("_T")
 _NAN_INTERVAL = (math.nan, math.nan)
@@ -218,7 +222,7 @@ class RobotModelEntry:
 class RunEntry:
     """See `robot_results.RobotRunInfo`."""
 
-    kp: float = math.nan
+    kp: GainText = GainText("")
     supply_voltage: float = math.nan
     recorded_voltage: float = math.nan
 
@@ -277,5 +281,15 @@ def _text_or_number(value: Any, _: Any) -> TextOrNumber:
     return TextOrNumber(value if isinstance(value, str) else f"{value:.6g}")
 
 
+def _gain_text(value: Any, _: Any) -> GainText:
+    numbers = list(value.values()) if isinstance(value, dict) else [value]
+    if value is None or not numbers:
+        return GainText("")
+    if not all(isinstance(number, int | float) and not isinstance(number, bool) for number in numbers):
+        raise UnsuitableError(value, "a gain, or one per joint")
+    return GainText("" if any(map(math.isnan, numbers)) else gain_text(value))
+
+
 _READER = TypedReader(is_json=True, allows_unknown=True, advice=REMEDY)
 _READER.converter.register_structure_hook(TextOrNumber, _text_or_number)
+_READER.converter.register_structure_hook(GainText, _gain_text)

@@ -4,25 +4,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from bam_core.errors import BadData, Malformed, Missing
+from bam_core.arrays import Array
+from bam_core.errors import BadData, Malformed, Missing, Unsupported
+from bam_core.recordings.law_keys import WITHOUT_EFFECT, require_no_other_law
 from bam_core.robot.csv_columns import read_columns
 from bam_core.robot.run import RobotRun
 from bam_core.robot.screening import screened_run
+from bam_core.servo.gains import Gain, over
 
 _TIME, _GOAL, _READ = "time", "goal:", "read:"
-_SETTINGS = ("kp", "vin")  # columns with one value
+_SETTINGS = ("kp", "kd", "vin", *WITHOUT_EFFECT)  # columns with one value; gains may have one per joint
 
 
 def read_csv_run(path: str | os.PathLike[str]) -> RobotRun:
     """Read a run from a CSV file.
 
-    Columns: `time` (s), `goal:JOINT` and `read:JOINT` (rad); `kp` and `vin` (V) where it has them. Others are
-    passed over. Joints are those that have a goal and a reading.
+    Columns: `time` (s), `goal:JOINT` and `read:JOINT` (rad); `kp`, `kd`, `ki`, those of one joint as
+    `kp:JOINT`, and `vin` (V) where it has them. Columns of settings that change the law are refused, see
+    `law_keys`; others are passed over. Joints are those that have a goal and
+    a reading.
 
     Raises:
         BamError: the file cannot be read, a column is missing or holds no numbers, or the gain changes.
@@ -35,16 +40,20 @@ def read_csv_run(path: str | os.PathLike[str]) -> RobotRun:
         if _TIME not in header or not joints:
             raise Malformed(path, "is no run of a robot", expected="columns time, goal:JOINT and read:JOINT")
         moving = [kind + name for kind in (_GOAL, _READ) for name in joints]
-        return [_TIME, *moving, *(name for name in _SETTINGS if name in header)]
+        settings = [name for name in header if name.partition(":")[0] in _SETTINGS]
+        return [_TIME, *moving, *(name for name in settings if _is_of(name, joints))]
 
     columns = read_columns(path, choose)
-    if "kp" in columns and np.ptp(columns["kp"]) > 0.0:
-        raise BadData(f"{path}, kp", "changes during the run", advice="split it")
-
-    def setting(name: str) -> float | None:
-        return float(columns[name].mean()) if name in columns else None
-
+    for name, values in columns.items():
+        kind = name.partition(":")[0]
+        if kind in _SETTINGS and kind != "vin" and np.ptp(values) > 0.0:
+            raise BadData(f"{path}, {name}", "changes during the run", advice="split it")
+        try:
+            require_no_other_law({kind: float(values[0])})
+        except Unsupported as error:
+            raise error.within(path) from None
     joints = tuple(name.removeprefix(_GOAL) for name in columns if name.startswith(_GOAL))
+    gains = {name: _gains(path, columns, name, joints) for name in ("kp", "kd")}
     try:
         return screened_run(
             name=path.stem,
@@ -52,8 +61,25 @@ def read_csv_run(path: str | os.PathLike[str]) -> RobotRun:
             time=columns[_TIME],
             goal_position=np.column_stack([columns[_GOAL + name] for name in joints]),
             position=np.column_stack([columns[_READ + name] for name in joints]),
-            kp=setting("kp"),
-            supply_voltage=setting("vin"),
+            kp=gains["kp"],
+            kd=gains["kd"] or 0.0,
+            supply_voltage=float(columns["vin"].mean()) if "vin" in columns else None,
         )
     except (BadData, Missing) as error:
         raise error.within(path) from None
+
+
+def _is_of(name: str, joints: Collection[str]) -> bool:
+    _, colon, joint = name.partition(":")
+    return not colon or joint in joints
+
+
+def _gains(path: Path, columns: Mapping[str, Array], name: str, joints: Sequence[str]) -> Gain | None:
+    """Return what a column of all joints and those of one joint have; a joint's own column counts more."""
+    values: dict[str, float] = {}
+    for column, numbers in columns.items():
+        kind, _, _ = column.partition(":")
+        if kind == name:
+            values[column] = float(numbers[0])
+    of_joints = {joint: values[f"{name}:{joint}"] for joint in joints if f"{name}:{joint}" in values}
+    return over(values.get(name), of_joints, joints, f"{path}")

@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, UnknownName, Unreadable
 from bam_core.files.json_file import read_json
 from bam_core.recordings.discovery import data_files
 from bam_core.recordings.header_corrections import NAME, apply_rules, rules_above
+from bam_core.recordings.law_keys import require_no_other_law
 from bam_core.recordings.supply import supply_warning
 from bam_core.robot.bag_run import read_bag_run
 from bam_core.robot.csv_run import read_csv_run
@@ -24,6 +26,7 @@ from bam_core.robot.npz_run import PYTORCH_ADVICE, read_npz_run
 from bam_core.robot.run import RobotRun
 from bam_core.robot.run_findings import run_findings
 from bam_core.robot.updates import as_of_their_times
+from bam_core.servo.gains import Gain, over, require_gain
 from bam_core.servo.plausible import require_plausible
 from bam_core.text.finding import log_findings
 from bam_core.text.robot_findings import NoInterval
@@ -39,8 +42,9 @@ class RunSettings:
     """What a user says of all runs; it overrides their files.
 
     Attributes:
-        kp: position gain of all servos, firmware units; None: a run's column, a bench.yaml above it, or its
-            name (such as squat_kp32.csv) says.
+        kp: position gain of all servos, or joint (or pattern) -> gain, firmware units; None: a run's column,
+            a bench.yaml above it, or its name (such as squat_kp32.csv) says.
+        kd: derivative gain, likewise; None: a column or a bench.yaml has it, else 0.
         supply_voltage: V; None: a column or a bench.yaml says, else the servos' nominal one counts.
         intervals: file with the part of each run that counts: JSON, its name -> [first, last] in s.
         unit: of the positions in LeRobot datasets: "deg", "rad" or "normalised"; None: what their values
@@ -48,19 +52,21 @@ class RunSettings:
         calibration: LeRobot's file of the arm, for normalised positions.
     """
 
-    kp: float | None = None
+    kp: Gain | None = None
+    kd: Gain | None = None
     supply_voltage: float | None = None
     intervals: str | os.PathLike[str] | None = None
     unit: str | None = None
     calibration: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
-        options = (("--kp", "kp", self.kp), ("--vin", "supply_voltage", self.supply_voltage))
-        for option, name, value in options:
-            if value is not None:
-                if not 0.0 < value < math.inf:
-                    raise OutOfRange(option, value, "a positive number")
-                require_plausible(option, name, value)
+        for name, gain in (("kp", self.kp), ("kd", self.kd)):
+            if gain is not None:
+                require_gain(f"--{name}", gain, name)
+        if self.supply_voltage is not None:
+            if not 0.0 < self.supply_voltage < math.inf:
+                raise OutOfRange("--vin", self.supply_voltage, "a positive number")
+            require_plausible("--vin", "supply_voltage", self.supply_voltage)
         if self.unit is not None and self.unit not in UNITS:
             raise UnknownName("--unit", self.unit, UNITS)
 
@@ -138,23 +144,40 @@ def _read(path: Path, settings: RunSettings) -> list[RobotRun]:
 def _complete(
     run: RobotRun, path: Path, settings: RunSettings, intervals: Mapping[str, tuple[float, float]]
 ) -> RobotRun:
-    header = {
-        name: value for name, value in (("kp", run.kp), ("vin", run.supply_voltage)) if value is not None
-    }
-    header, _ = apply_rules(header, rules_above(path))
-    kp = settings.kp if settings.kp is not None else header.get("kp")
-    if kp is None and (match := _GAIN_IN_NAME.search(run.name)):
+    header = _header(run, path)
+    kp = header.get("kp")
+    if kp is None and not _is_number(settings.kp) and (match := _GAIN_IN_NAME.search(run.name)):
         kp = float(match[1])
         log.info("%s: kp %g, as its name says", run.name, kp)
+    kp = over(kp, settings.kp, run.joints, run.name)
     if kp is None:
         raise Missing(f"{path}, kp", "the position gain of its servos", advice=_gain_advice(path))
     return replace(
         run,
-        kp=float(kp),
+        kp=kp,
+        kd=over(header.get("kd", 0.0), settings.kd, run.joints, run.name) or 0.0,
         supply_voltage=settings.supply_voltage if settings.supply_voltage is not None else header.get("vin"),
         recorded_voltage=run.supply_voltage,
         interval=intervals.get(run.name),
     )
+
+
+def _header(run: RobotRun, path: Path) -> dict[str, Any]:
+    """Return gains and supply of the run, or as the files bench.yaml above it correct them."""
+    recorded = {"kp": run.kp, "kd": run.kd, "vin": run.supply_voltage}
+    header = {name: value for name, value in recorded.items() if value is not None}
+    for rule in rules_above(path):
+        corrected, _ = apply_rules(header, [rule])
+        for name in ("kp", "kd"):  # of some joints alone, perhaps
+            if corrected.get(name) is not header.get(name):
+                corrected[name] = over(header.get(name), corrected[name], run.joints, rule.source)
+        header = corrected
+    require_no_other_law(header)
+    return header
+
+
+def _is_number(gain: Gain | None) -> bool:
+    return isinstance(gain, int | float)
 
 
 def _gain_advice(path: Path) -> str:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange, WrongShape
+from bam_core.errors import BadData, BamError, Malformed, Missing, WrongShape
 from bam_core.files.atomic_file import write_text
 from bam_core.robot.csv_columns import read_columns
 from bam_core.robot.run import RobotRun
+from bam_core.servo.gains import Gain, gain_of, over, require_gain
 
 _GOAL, _TIME, _GAIN = "goal:", "time", "kp"
 _START = 1e-9  # s; times begin at zero
@@ -33,7 +34,7 @@ class RobotMotion:
         joints: names, in the order of the columns.
         time: (n,) s, increasing from 0.
         goal_position: (n, joints) rad.
-        kp: position gain of all servos for which the motion was made, firmware units.
+        kp: position gain of all servos, or joint -> gain, for which the motion was made, firmware units.
 
     Raises:
         BamError: shapes disagree, time does not increase from zero, or a value is not finite.
@@ -42,7 +43,7 @@ class RobotMotion:
     joints: tuple[str, ...]
     time: Array
     goal_position: Array
-    kp: float
+    kp: Gain
 
     def __post_init__(self) -> None:
         shape = (len(self.time), len(self.joints))
@@ -55,8 +56,10 @@ class RobotMotion:
             raise BadData("motion", "has no joints or no samples", advice="design one")
         if not np.all(np.diff(self.time) > 0.0) or abs(self.time[0]) > _START:
             raise BadData("time", "does not increase from 0", advice="sort the samples")
-        if not 0.0 < self.kp < np.inf:
-            raise OutOfRange("kp", self.kp, "a positive number")
+        require_gain("kp", self.kp, "kp")
+        for joint in self.joints:
+            if gain_of(self.kp, joint) is None:
+                raise Missing(f"kp of '{joint}'", "a positive number")
 
     @property
     def duration(self) -> float:
@@ -91,14 +94,20 @@ def write_motion(motion: RobotMotion, path: str | os.PathLike[str]) -> None:
     """Write a CSV file; raises NotWritable."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([_TIME, *(_GOAL + joint for joint in motion.joints), _GAIN])
+    gains: dict[str, Gain] = {_GAIN: motion.kp}
+    if isinstance(motion.kp, Mapping):
+        gains = {f"{_GAIN}:{joint}": gain_of(motion.kp, joint) or 0.0 for joint in motion.joints}
+    writer.writerow([_TIME, *(_GOAL + joint for joint in motion.joints), *gains])
+    columns = [f"{gain:g}" for gain in gains.values()]
     for moment, goals in zip(motion.time, motion.goal_position, strict=True):
-        writer.writerow([f"{moment:.4f}", *(f"{goal:.5f}" for goal in goals), f"{motion.kp:g}"])
+        writer.writerow([f"{moment:.4f}", *(f"{goal:.5f}" for goal in goals), *columns])
     write_text(path, text.getvalue())
 
 
 def read_motion(path: str | os.PathLike[str]) -> RobotMotion:
-    """Read a CSV file: `time`, `goal:JOINT`, `kp`; a recording that has these columns may be played again.
+    """Read a CSV file; a recording that has these columns may be played again.
+
+    Columns: `time`, `goal:JOINT`, and `kp` or `kp:JOINT`.
 
     Raises:
         BamError: the file cannot be read, a column is missing or holds no numbers, or the gain changes.
@@ -107,20 +116,30 @@ def read_motion(path: str | os.PathLike[str]) -> RobotMotion:
 
     def choose(header: Collection[str]) -> list[str]:
         goals = [name for name in header if name.startswith(_GOAL)]
-        if not {_TIME, _GAIN} <= set(header) or not goals:
+        own = [f"{_GAIN}:{name.removeprefix(_GOAL)}" for name in goals]
+        gains = [name for name in (_GAIN, *own) if name in header]
+        if _TIME not in header or not gains or not goals:
             raise Malformed(path, "is no motion", expected="columns time, goal:JOINT and kp")
-        return [_TIME, _GAIN, *goals]
+        return [_TIME, *gains, *goals]
 
     columns = read_columns(path, choose)
-    time, kp = columns.pop(_TIME), columns.pop(_GAIN)
-    if np.ptp(kp) > 0.0:
-        raise BadData(f"{path}, kp", "changes during the motion", advice="split it")
+    time = columns.pop(_TIME)
+    joints = tuple(name.removeprefix(_GOAL) for name in columns if name.startswith(_GOAL))
+    gains = {name: columns.pop(name) for name in list(columns) if not name.startswith(_GOAL)}
+    for name, values in gains.items():
+        if np.ptp(values) > 0.0:
+            raise BadData(f"{path}, {name}", "changes during the motion", advice="split it")
+    base = float(gains.pop(_GAIN)[0]) if _GAIN in gains else None
+    own = {name.partition(":")[2]: float(values[0]) for name, values in gains.items()}
     try:
+        kp = over(base, own, joints, "the motion")
+        if kp is None:
+            raise Missing("kp", "a positive number")
         return RobotMotion(
-            joints=tuple(name.removeprefix(_GOAL) for name in columns),
+            joints=joints,
             time=time - time[0],
             goal_position=np.column_stack(list(columns.values())),
-            kp=float(kp[0]),
+            kp=kp,
         )
     except BamError as error:
         raise error.within(path) from None

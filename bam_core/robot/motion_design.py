@@ -27,6 +27,7 @@ from bam_core.robot.motion_limits import JointSpace, MotionLimits
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
 from bam_core.robot.unknowns import Unknowns
+from bam_core.servo.gains import Gain
 from bam_core.simulation.threads import available_processors
 
 DESIGN_STEP = 2e-3
@@ -59,7 +60,7 @@ class DesignTask:
     unknowns: Unknowns
     space: JointSpace
     limits: MotionLimits
-    kp: float
+    kp: Gain
     supply_voltage: float | None = None
     seconds: float = 60.0
     pieces: int = 60

@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.arrays import Array
-from bam_core.errors import BadData, Malformed, Missing, Unreadable
+from bam_core.errors import BadData, Malformed, Missing, Unreadable, Unsupported
 from bam_core.files.json_file import parse_json
 from bam_core.files.npz_file import read_arrays
+from bam_core.recordings.law_keys import WITHOUT_EFFECT, require_no_other_law
 from bam_core.robot.run import RobotRun
 from bam_core.robot.screening import screened_run
+from bam_core.servo.gains import over
 
 _QPOS, _SENSOR, _CONTROL = 2, 0, 5  # members of mujoco.sysid.SignalType
 _ENDINGS = {_QPOS: ("_qpos",), _SENSOR: ("_qpos", "_pos"), _CONTROL: ("_ctrl",)}
@@ -40,7 +42,9 @@ PYTORCH_ADVICE = (
 
 
 def read_npz_run(path: str | os.PathLike[str]) -> RobotRun:
-    """Read a run; its `kp` and `vin` (V) are taken where an archive with PACE's names has them.
+    """Read a run; its `kp`, `kd` and `vin` (V) are taken where an archive with PACE's names has them.
+
+    `kp` and `kd` are one number, or one per joint.
 
     Raises:
         BamError: the archive cannot be read, is none of these, or holds pickled objects, which are not
@@ -53,7 +57,7 @@ def read_npz_run(path: str | os.PathLike[str]) -> RobotRun:
             return _of_sysid(path, arrays)
         if all(name in arrays for name in _PACE):
             return _of_pace(path, arrays)
-    except (BadData, Missing) as error:
+    except (BadData, Missing, Unsupported) as error:
         raise error.within(path) if str(path) not in str(error) else error from None
     if "times" in arrays and "data" in arrays:
         raise Malformed(
@@ -137,16 +141,25 @@ def _of_pace(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> RobotRun:
             f"the names of its {position.shape[-1]} columns, PACE's joint_order",
             advice="add it: np.savez(..., joint_names=[...])",
         )
+    joints = tuple(map(str, arrays["joint_names"].ravel()))
     settings: dict[str, Any] = {}
-    for name, field in (("kp", "kp"), ("vin", "supply_voltage")):
+    for name in ("kp", "kd", "vin", *WITHOUT_EFFECT):
         if name in arrays:
-            values = np.unique(_numbers(path, arrays, name))
+            values = _numbers(path, arrays, name)
+            if name in ("kp", "kd") and values.shape == (len(joints),):
+                settings[name] = over(
+                    None, dict(zip(joints, values.tolist(), strict=True)), joints, str(path)
+                )
+                continue
+            values = np.unique(values)
             if len(values) != 1:
                 raise BadData(f"{path}, {name}", "is not one number", advice="split the run, or say it")
-            settings[field] = float(values[0])
+            require_no_other_law({name: float(values[0])})
+            if name not in WITHOUT_EFFECT:
+                settings["supply_voltage" if name == "vin" else name] = float(values[0])
     return screened_run(
         name=path.stem,
-        joints=tuple(map(str, arrays["joint_names"].ravel())),
+        joints=joints,
         time=time - time[0] if len(time) else time,
         goal_position=goal,
         position=position,

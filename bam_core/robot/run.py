@@ -18,6 +18,7 @@ from bam_core.errors.checks import require_positive
 from bam_core.recordings.left_out import LeftOut
 from bam_core.recordings.supply import Supply
 from bam_core.robot.gaps import restart_rows, rows_that_count
+from bam_core.servo.gains import Gain, require_gain
 from bam_core.servo.plausible import require_plausible
 
 _SLOWEST = 0.5  # s between two samples; no servo's motion can be told from fewer
@@ -33,7 +34,8 @@ class RobotRun:
         time: (n,) s, increasing.
         goal_position: (n, joints) rad, each in force from its time on.
         position: (n, joints) rad, measured; where a reading is not sound, a path between those that are.
-        kp: position gain of all servos, firmware units; None: not known.
+        kp: position gain of all servos, or joint -> gain, firmware units; None: not known.
+        kd: derivative gain, likewise.
         supply_voltage: V; None: not known.
         recorded_voltage: V, what the recording says of it, whoever gave another one; None: nothing.
         interval: (first, last) time that counts, s; None: all of it.
@@ -51,7 +53,8 @@ class RobotRun:
     time: Array
     goal_position: Array
     position: Array
-    kp: float | None = None
+    kp: Gain | None = None
+    kd: Gain = 0.0
     supply_voltage: float | None = None
     recorded_voltage: float | None = None
     interval: tuple[float, float] | None = None
@@ -70,10 +73,12 @@ class RobotRun:
                 raise Missing(f"{self.name}, {what} of '{self.joints[column]}', sample {row}", "a number")
         if self.sound is not None and np.shape(self.sound) != shape:
             raise WrongShape(f"{self.name}, sound", np.shape(self.sound), f"{shape}: samples x joints")
-        for name, value in (("kp", self.kp), ("supply_voltage", self.supply_voltage)):
-            if value is not None:
-                require_positive(f"{self.name},", **{name: value})
-                require_plausible(f"{self.name}, {name}", name, value)
+        if self.kp is not None:
+            require_gain(f"{self.name}, kp", self.kp, "kp")
+        require_gain(f"{self.name}, kd", self.kd, "kd")
+        if self.supply_voltage is not None:
+            require_positive(f"{self.name},", supply_voltage=self.supply_voltage)
+            require_plausible(f"{self.name}, supply_voltage", "supply_voltage", self.supply_voltage)
         if len(self.time) < 2 or not np.all(np.diff(self.time) > 0.0):
             raise BadData(f"{self.name}, time", "does not increase", advice="sort the samples")
         if (spacing := float(np.median(np.diff(self.time)))) > _SLOWEST:

@@ -17,7 +17,7 @@ import mujoco.rollout
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.errors import BadData, Missing, UnknownName
+from bam_core.errors import BadData, Missing, UnknownName, Unsupported
 from bam_core.errors.checks import require_not_negative, require_positive
 from bam_core.mujoco.library_warnings import divergence_reported
 from bam_core.mujoco.native import NativeServo, equip_native
@@ -30,6 +30,7 @@ from bam_core.robot.gaps import sample_gaps
 from bam_core.robot.restarts import Piece, pieces, start_states
 from bam_core.robot.root import FIXED, prepare_root, stand
 from bam_core.robot.run import RobotRun
+from bam_core.servo.gains import gain_of
 from bam_core.servo.model import ServoModel
 
 Others = Literal["simulated", "measured"]
@@ -366,17 +367,27 @@ class RobotBench:
     def _compile(
         self, run: RobotRun, servos: Mapping[str, ServoModel], deviations: RobotDeviations
     ) -> mujoco.MjModel:
-        if run.kp is None:
-            raise Missing(
-                f"{run.name}, kp", "the position gain of its servos", advice="say --kp or add a bench.yaml"
-            )
+        for joint in servos:
+            if run.kp is None or (joint in run.joints and gain_of(run.kp, joint) is None):
+                raise Missing(
+                    f"{run.name}, kp of '{joint}'",
+                    "the position gain of its servo",
+                    advice="give --kp or add a bench.yaml",
+                )
+            if kd := gain_of(run.kd, joint):
+                raise Unsupported(
+                    f"{run.name}, kd of '{joint}'",
+                    f"is {kd:g}",
+                    expected="0: no control law here has a derivative gain",
+                    advice="record with kd 0",
+                )
         spec = self.spec.copy()
         equip_native(
             spec,
             {
                 joint: NativeServo(
                     servo=deviations.unit(servo, joint),
-                    kp=run.kp,
+                    kp=gain_of(run.kp, joint),
                     supply_voltage=run.supply_voltage,
                     encoder_zero=deviations.zero.get(joint, 0.0),
                 )

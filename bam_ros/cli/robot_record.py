@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -23,6 +23,7 @@ from bam_ros.cli.stop_signals import stop_signals
 if TYPE_CHECKING:
     from bam_core.robot.contacts import ContactCheck
     from bam_core.robot.motion import RobotMotion
+    from bam_core.servo.gains import Gain
     from bam_ros.recorder.robot_recorder import RobotLinks, RobotRecorder
 
 EXAMPLE = "bam robot record --robot arm.urdf --motion motion.csv --output bags"
@@ -93,6 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.robot.joints import servos_by_joint
     from bam_core.robot.motion import read_motion
     from bam_core.robot.motion_limits import require_reachable
+    from bam_core.servo.gains import gain_text
     from bam_ros.recorder.errors import RecordingStopped
     from bam_ros.recorder.robot_playback import PlaybackLimits
     from bam_ros.recorder.robot_ready import require_playable, wait_for_robot
@@ -132,20 +134,24 @@ def run(arguments: argparse.Namespace) -> int:
         except RecordingStopped:
             print("bam robot record: interrupted, the servos are released", file=sys.stderr)
             return _INTERRUPTED
+    gains = f"--kp {gain_text(motion.kp)} " if isinstance(motion.kp, Mapping) else ""
     lost = f", {report.dropped} lost" if report.dropped else ""
     print(
         f"{report.bag}: {report.states} states{lost}; "
-        f"fit it with: bam robot identify --robot {arguments.robot} ..."
+        f"fit it with: bam robot identify --robot {arguments.robot} {gains}..."
     )
     if report.problem:
         print(f"bam robot record: {report.problem}; record it again where you can", file=sys.stderr)
     return 0
 
 
-def bag_directory(output: Path, stem: str, kp: float) -> Path:
-    """Return a name for a bag that contains the gain, as `bam robot identify` reads it, and is not taken."""
-    number = 1
-    while (path := output.absolute() / f"{stem}_{number}_kp{kp:g}").exists():
+def bag_directory(output: Path, stem: str, kp: Gain) -> Path:
+    """Return a name for a bag that is not taken.
+
+    It contains the gain, as `bam robot identify` reads it, where that is one for all joints.
+    """
+    number, ending = 1, "" if isinstance(kp, Mapping) else f"_kp{kp:g}"
+    while (path := output.absolute() / f"{stem}_{number}{ending}").exists():
         number += 1
     return path
 

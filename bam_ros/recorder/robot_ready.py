@@ -11,6 +11,7 @@ from bam_bench.msg import ServoConfiguration
 
 from bam_core.errors import BamError, Conflict, Missing, OutOfRange
 from bam_core.robot.motion import RobotMotion
+from bam_core.servo.gains import gain_of
 from bam_core.servo.model import load_servo, servo_names
 from bam_ros.recorder import readiness
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
@@ -85,11 +86,10 @@ def require_playable(
         assert configuration is not None
         index = list(configuration.name).index(joint)
         _require_within(motion, column, configuration.position_min[index], configuration.position_max[index])
-        bad, expected = refused_gains(configuration, index, [motion.kp])
+        kp = gain_of(motion.kp, joint)
+        bad, expected = refused_gains(configuration, index, [] if kp is None else [kp])
         if bad:
-            raise OutOfRange(
-                f"kp of the motion, joint '{joint}'", motion.kp, expected, advice="design another"
-            )
+            raise OutOfRange(f"kp of the motion, joint '{joint}'", kp, expected, advice="design another")
         if law := unmodelled_law(configuration, joint):
             raise BamError(f"{law}, then record").within(f"joint '{joint}'")
         wanted = (servos or {}).get(joint)

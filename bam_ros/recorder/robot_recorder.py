@@ -16,6 +16,7 @@ from rclpy.time import Time
 
 from bam_core.errors import BadData, BamError, Conflict
 from bam_core.robot.motion import RobotMotion
+from bam_core.servo.gains import Gain, gain_of
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
 from bam_ros.recorder.bench_topics import namespace_of
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
@@ -80,15 +81,15 @@ class RobotLinks:
         finally:
             self._stack.close()
 
-    def hold_gains(self, kp: float, tick: Tick) -> None:
-        """Make every joint's controller proportional with this gain, until the end; raises BamError."""
+    def hold_gains(self, kp: Gain, tick: Tick) -> None:
+        """Make every joint's controller proportional with its gain, until the end; raises BamError."""
         for link, client in zip(self.links, self.clients, strict=True):
-            client.hold_gains(dict.fromkeys(link.joints, kp), tick)
+            client.hold_gains(_gains_of(link.joints, kp), tick)
 
-    def gains_problem(self, kp: float, tick: Tick) -> str:
-        """Return which servo does not hold this gain, in words; empty: all do. Raises Unavailable."""
+    def gains_problem(self, kp: Gain, tick: Tick) -> str:
+        """Return which servo does not hold its gain, in words; empty: all do. Raises Unavailable."""
         problems = (
-            client.gains_problem(dict.fromkeys(link.joints, kp), tick)
+            client.gains_problem(_gains_of(link.joints, kp), tick)
             for link, client in zip(self.links, self.clients, strict=True)
         )
         return next(filter(None, problems), "")
@@ -338,3 +339,8 @@ class _Ear:
     def on_failure(self, error: BaseException) -> None:
         """Break the motion off."""
         self._recorder.fail(error)
+
+
+def _gains_of(joints: Sequence[str], kp: Gain) -> dict[str, float]:
+    gains = {joint: gain_of(kp, joint) for joint in joints}
+    return {joint: gain for joint, gain in gains.items() if gain is not None}

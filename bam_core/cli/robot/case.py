@@ -66,8 +66,14 @@ def add_runs(group: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--kp",
-        type=float,
-        help="position gain of all servos (default: a column kp, a bench.yaml, or kpNN in a log's name)",
+        metavar="KP|JOINT=KP,...",
+        help="position gain of all servos, or of joints (names or patterns), as in --kp pan=8,lift=32 "
+        "(default: columns kp and kp:JOINT, a bench.yaml, or kpNN in a log's name)",
+    )
+    group.add_argument(
+        "--kd",
+        metavar="KD|JOINT=KD,...",
+        help="derivative gain, likewise (default: columns kd and kd:JOINT, a bench.yaml, or 0)",
     )
     group.add_argument(
         "--vin",
@@ -176,9 +182,15 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
 def run_settings(arguments: argparse.Namespace) -> RunSettings:
     """Return what the options say of all runs; raises BamError."""
     from bam_core.robot.load import RunSettings
+    from bam_core.servo.gains import gain_from_text
 
+    kp, kd = (
+        None if text is None else gain_from_text(option, text)
+        for option, text in (("--kp", arguments.kp), ("--kd", arguments.kd))
+    )
     return RunSettings(
-        kp=arguments.kp,
+        kp=kp,
+        kd=kd,
         supply_voltage=arguments.vin,
         intervals=arguments.interval,
         unit=arguments.unit,

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import argparse
 import logging
-import math
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bam_core.cli.robot.case import LOGS_HELP, add_description, add_start_contacts, servo_words
-from bam_core.errors import OutOfRange, WrongType
+from bam_core.errors import Missing, OutOfRange, WrongType
 from bam_core.files.atomic_file import require_file
 from bam_core.text.comma_list import comma_list
 from bam_core.text.table import format_table
@@ -46,7 +45,10 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     add_description(group)
     group.add_argument("--output", required=True, metavar="FILE", help="write the motion to this file (CSV)")
     group.add_argument(
-        "--kp", required=True, metavar="KP", help="position gain of the servos, firmware units"
+        "--kp",
+        required=True,
+        metavar="KP|JOINT=KP,...",
+        help="position gain of the servos, or of joints (names or patterns), firmware units",
     )
     group.add_argument("--vin", type=float, metavar="V", help="supply (default: that of LOGS or nominal)")
     group.add_argument(
@@ -137,10 +139,12 @@ def _task(arguments: argparse.Namespace) -> DesignTask:
     from bam_core.robot.simulation import RobotBench
     from bam_core.robot.tolerances import DEFAULT
     from bam_core.robot.unknowns import Unknowns, bodies_for, with_friction_model
+    from bam_core.servo.gains import gain_from_text, gain_of, over, require_gain
     from bam_core.servo.model import load_servo
     from bam_core.text.tolerance_words import tolerances_from
 
-    kp = _gain(arguments.kp)
+    gain = gain_from_text("--kp", arguments.kp)
+    require_gain("--kp", gain, "kp")
     if not 1.0 <= arguments.seconds <= 3600.0:
         raise OutOfRange("--seconds", arguments.seconds, "1 to 3600")
     if not 1 <= arguments.pieces <= 10_000:
@@ -172,6 +176,11 @@ def _task(arguments: argparse.Namespace) -> DesignTask:
         log.warning("%s touch at the start: their contact is not looked at", pair)
     if not contacts.has_surroundings:
         log.warning("the description has nothing around the robot, no table and no floor: --floor adds one")
+    kp = over(None, gain, space.joints, "the robot")
+    for joint in space.joints:
+        if gain_of(kp, joint) is None:
+            raise Missing(f"--kp of '{joint}'", "a position gain of every joint", advice="add it")
+    assert kp is not None
     settings = RunSettings(kp=kp, supply_voltage=arguments.vin)
     return DesignTask(
         bench=bench,
@@ -188,17 +197,6 @@ def _task(arguments: argparse.Namespace) -> DesignTask:
         seed=arguments.seed,
         known=load_runs(arguments.logs, settings) if arguments.logs else (),
     )
-
-
-def _gain(told: str) -> float:
-    expected = "the position gain of the servos, one number"
-    try:
-        gain = float(told)
-    except ValueError:
-        raise WrongType("--kp", told, expected) from None
-    if not 0.0 < gain < math.inf:
-        raise OutOfRange("--kp", gain, "a number above 0")
-    return gain
 
 
 def _summary(task: DesignTask, design: MotionDesign) -> str:

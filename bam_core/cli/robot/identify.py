@@ -128,6 +128,7 @@ def _split(
 ) -> tuple[list[RobotRun], list[RobotRun]]:
     """Return runs to fit and runs for the test: one rule kp=VALUE, names of runs, or files."""
     from bam_core.robot.load import load_runs
+    from bam_core.servo.gains import gain_text
 
     runs = list(case.runs)
     if not words or list(words) == ["none"]:
@@ -139,7 +140,7 @@ def _split(
             raise WrongType("--test kp", words[0], "kp=NUMBER") from None
         test = [run for run in runs if run.kp == gain]
         if not test or len(test) == len(runs):
-            gains = ", ".join(f"{run.kp:g}" for run in runs)
+            gains = ", ".join(gain_text(run.kp) for run in runs)
             raise Conflict(
                 f"--test {words[0]}",
                 "chooses none or all of the logs",

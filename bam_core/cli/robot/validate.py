@@ -160,9 +160,11 @@ def _table(validations: Mapping[str, RobotValidation], runs: Sequence[RobotRun])
 
 
 def _used(run: RobotRun) -> tuple[str, str, str]:
+    from bam_core.servo.gains import gain_text
+
     supply = "nominal" if run.supply_voltage is None else f"{run.supply_voltage:.1f}"
     first, last = run.interval or (run.time[0], run.time[-1])
-    return f"{run.kp:g}", supply, f"{first:.1f} to {last:.1f}"
+    return gain_text(run.kp), supply, f"{first:.1f} to {last:.1f}"
 
 
 def _told_of_deviations(told: str | None, models: Mapping[str, tuple[object, Path | None]]) -> str:

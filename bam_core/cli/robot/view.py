@@ -33,6 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.robot.deviations import NO_DEVIATIONS
     from bam_core.robot.deviations_file import deviations_path, load_deviations
     from bam_core.robot.validation import simulate_runs
+    from bam_core.servo.gains import gain_text
 
     output = Path(arguments.output or PAGE)
     require_file(output)
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         for run in case.runs
         for joint in case.joints
     }
-    about = [f"{run.name}: kp {run.kp:g}" for run in case.runs]
+    about = [f"{run.name}: kp {gain_text(run.kp)}" for run in case.runs]
     write_text(output, render_robot_view(Path(arguments.robot).stem, curves, list(simulated), about))
     print(f"wrote {output}")
     return 0

@@ -67,9 +67,23 @@ def test_a_file_that_is_edited_is_read_again(tmp_path: Path) -> None:
     assert rules_above(tmp_path / "a.json")[0].set == {"vin": 7.4}
 
 
+def test_a_gain_may_be_of_joints_and_stands_beside_set_or_in_it(tmp_path: Path) -> None:
+    (tmp_path / "bench.yaml").write_text("kp: {elbow: 32, wrist_*: 8}\nkd: 4\nset: {vin: 12}\n")
+    (rule,) = rules_above(tmp_path / "a.json")
+    assert rule.set == {"vin": 12.0, "kp": {"elbow": 32.0, "wrist_*": 8.0}, "kd": 4.0}
+    header, _ = apply_rules({"joint": "wrist_roll", "kp": 16.0}, [rule])
+    assert (header["kp"], header["kd"]) == (8.0, 4.0)
+    header, _ = apply_rules({"joint": "base", "kp": 16.0}, [rule])
+    assert header["kp"] == 16.0
+
+
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
+        ("kp: {elbow: x}", WrongType),
+        ("kp: {elbow: -1}", OutOfRange),
+        ("kp: {}", WrongType),
+        ("kd: stiff", WrongType),
         ("set: [1", Malformed),
         ("- 1", WrongType),
         ("sets: {vin: 12}", UnknownName),

@@ -10,12 +10,13 @@ import mujoco
 import numpy as np
 import pytest
 
-from bam_core.errors import BadData, BamError, OutOfRange, UnknownName
+from bam_core.errors import BadData, BamError, Missing, OutOfRange, UnknownName
 from bam_core.mujoco import ServoActuation, compile_robot, equip
 from bam_core.robot.contacts import ContactCheck
 from bam_core.robot.motion import RobotMotion, read_motion, write_motion
 from bam_core.robot.motion_candidates import RATE, draw_pieces
 from bam_core.robot.motion_limits import MotionLimits, joint_space, require_reachable
+from test.core.refusals import refused
 from test.core.whole_robot_cases import ARM, JOINTS, arm, bench, servos
 
 LIMITED = ARM.replace('class="weak"', 'class="weak" range="-1 0.5" limited="true"', 2).replace(
@@ -39,6 +40,16 @@ def test_a_motion_comes_back_from_its_file(tmp_path: Path) -> None:
     assert again.time == pytest.approx(motion().time, abs=1e-4)
     assert again.goal_position == pytest.approx(motion().goal_position, abs=1e-5)
     assert path.read_text().splitlines()[0] == "time,goal:shoulder,goal:elbow,kp"
+
+
+def test_a_motion_with_a_gain_per_joint_comes_back_from_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "motion.csv"
+    write_motion(replace(motion(), kp={"shoulder": 8.0, "elbow": 32.0}), path)
+    assert read_motion(path).kp == {"shoulder": 8.0, "elbow": 32.0}
+    assert path.read_text().splitlines()[0] == "time,goal:shoulder,goal:elbow,kp:shoulder,kp:elbow"
+    path.write_text("time,goal:a,goal:b,kp:a\n0,1,1,8\n1,1,1,8\n")
+    with refused(Missing, thing="kp of 'b'"):
+        read_motion(path)
 
 
 @pytest.mark.parametrize(

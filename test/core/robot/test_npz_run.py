@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mujoco.sysid import SystemTrajectory, TimeSeries
 
-from bam_core.errors import BadData, Malformed, Missing, Unreadable, WrongShape
+from bam_core.errors import BadData, Malformed, Missing, Unreadable, Unsupported, WrongShape
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.npz_run import read_npz_run
 from test.core.refusals import refused
@@ -112,6 +112,12 @@ def test_pace_s_names_are_read_with_those_of_the_joints(tmp_path: Path) -> None:
     assert np.array_equal(run.position, GOAL - 0.1)
 
 
+def test_gains_are_one_number_or_one_per_joint(tmp_path: Path) -> None:
+    run = read_npz_run(pace(tmp_path / "chirp.npz", kp=[16.0, 32.0], kd=[0.0, 4.0], ki=0.0))
+    assert run.kp == {"a": 16.0, "b": 32.0}
+    assert run.kd == {"a": 0.0, "b": 4.0}
+
+
 @pytest.mark.parametrize(
     ("changes", "kind"),
     [
@@ -120,7 +126,9 @@ def test_pace_s_names_are_read_with_those_of_the_joints(tmp_path: Path) -> None:
         ({"dof_pos": np.full_like(GOAL, np.nan)}, Missing),
         ({"dof_pos": np.full(GOAL.shape, "x")}, Malformed),
         ({"time": TIME[::-1]}, BadData),
-        ({"kp": [16.0, 32.0]}, BadData),
+        ({"kp": [16.0, 32.0, 8.0]}, BadData),
+        ({"ki": 1.0}, Unsupported),
+        ({"max_torque": 500.0}, Unsupported),
         ({"des_dof_pos": None}, Malformed),
     ],
 )

@@ -12,7 +12,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bam_core.errors import BadData, Conflict, Malformed, Missing, OutOfRange, Unreadable, WrongShape
+from bam_core.errors import (
+    BadData,
+    BamError,
+    Conflict,
+    Malformed,
+    Missing,
+    OutOfRange,
+    UnknownName,
+    Unreadable,
+    Unsupported,
+    WrongShape,
+)
 from bam_core.robot.csv_columns import read_columns
 from bam_core.robot.csv_run import read_csv_run
 from bam_core.robot.load import RunSettings, load_runs
@@ -48,6 +59,43 @@ def test_gain_and_supply_may_be_columns(path: Path) -> None:
     path.write_text(path.read_text().replace(",24,12\n", ",25,12\n", 1))
     with refused(BadData, thing=f"{path}, kp"):
         read_csv_run(path)
+
+
+def test_joints_may_have_a_column_of_their_own_for_their_gain(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    path.write_text(
+        "\n".join([lines[0] + ",kp,kp:elbow,kd:elbow", *(f"{line},24,8,2" for line in lines[1:])])
+    )
+    run = read_csv_run(path)
+    assert run.kp == {"shoulder": 24.0, "elbow": 8.0}
+    assert run.kd == {"elbow": 2.0}
+    path.write_text(path.read_text().replace(",24,8,2\n", ",24,9,2\n", 1))
+    with refused(BadData, thing=f"{path}, kp:elbow"):
+        read_csv_run(path)
+
+
+def test_a_column_of_a_setting_that_changes_the_law_is_refused(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    for column, value in (("ki", 1), ("ki:elbow", 1), ("max_torque", 500), ("profile_velocity", 20)):
+        path.write_text("\n".join([f"{lines[0]},{column}", *(f"{line},{value}" for line in lines[1:])]))
+        with refused(Unsupported, thing=column.partition(":")[0]):
+            read_csv_run(path)
+
+
+def test_gains_of_joints_are_given_beside_columns_and_bench_yaml(path: Path) -> None:
+    (run,) = load_runs([path], RunSettings(kp={"elb*": 8.0}))
+    assert run.kp == {"shoulder": 20.0, "elbow": 8.0}  # the other is in the name of the file
+    path.with_name("bench.yaml").write_text("kp: {elbow: 32}\nset: {vin: 11}\n")
+    (run,) = load_runs([path], RunSettings(kp={"shoulder": 4.0}))
+    assert run.kp == {"shoulder": 4.0, "elbow": 32.0}
+    assert run.supply_voltage == 11.0
+    (run,) = load_runs([path], RunSettings(kp=16.0))
+    assert run.kp == 16.0
+    with refused(UnknownName, name="wrist"):
+        load_runs([path], RunSettings(kp={"wrist": 4.0}))
+    path.with_name("bench.yaml").write_text("ki: 3\n")
+    with pytest.raises(BamError, match="ki"):
+        load_runs([path], RunSettings(kp=16.0))
 
 
 @pytest.mark.parametrize(

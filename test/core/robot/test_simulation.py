@@ -14,6 +14,7 @@ from bam_core.mujoco import ServoActuation, compile_robot, equip
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.simulation import SETTLING, RobotBench
 from bam_core.robot.validation import validate_robot
+from test.core.refusals import refused
 from test.core.whole_robot_cases import ARM, JOINTS, arm, bench, goals, servos
 
 
@@ -39,6 +40,18 @@ def test_joints_move_as_with_the_servos_in_python() -> None:
             actuation.step()
             actuation.goal_position[:] = goal
     assert np.abs(found - there).max() < 1e-4
+
+
+def test_each_joint_has_its_own_gain() -> None:
+    """A joint of a run with gains per joint moves nearly as with its gain on both joints."""
+    run = goals()
+    own = bench().simulate(replace(run, kp={"shoulder": 8.0, "elbow": 32.0}), servos())
+    soft, stiff = (bench().simulate(replace(run, kp=kp), servos()) for kp in (8.0, 32.0))
+    errors = [np.abs(there - own).mean(axis=0) for there in (soft, stiff)]
+    assert errors[0][0] < 0.1 * errors[1][0]
+    assert errors[1][1] < 0.1 * errors[0][1]
+    with refused(Missing, thing=f"{run.name}, kp of 'elbow'"):
+        bench().simulate(replace(run, kp={"shoulder": 8.0}), servos())
 
 
 def test_long_steps_neither_advance_nor_delay_a_motion() -> None:

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings that change the control law: read where they have no effect, refused elsewhere."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from bam_core.errors import Unsupported
+from bam_core.recordings.law_keys import WITHOUT_EFFECT, require_no_other_law
+from test.core.refusals import refused
+
+
+@pytest.mark.parametrize("name", list(WITHOUT_EFFECT))
+def test_a_setting_that_changes_the_law_is_refused_and_one_without_effect_is_read(name: str) -> None:
+    for value in WITHOUT_EFFECT[name]:
+        require_no_other_law({name: value})
+    with refused(Unsupported, thing=name):
+        require_no_other_law({"kp": 8.0, name: 17.0})
+
+
+def test_what_is_no_number_and_other_keys_are_passed_over() -> None:
+    require_no_other_law({"ki": math.nan, "max_torque": None, "operating_mode": "position", "mass": 3.0})
