@@ -55,12 +55,15 @@ from .mujoco.native import equip_native as equip_native
 from .mujoco.native import load_plugin as load_plugin
 from .plots.fit import plot_fit as plot_fit
 from .recordings import load_recordings as load_recordings
+from .recordings import load_usable as load_usable
 from .recordings.bag_writer import BagTopic as BagTopic
 from .recordings.bag_writer import BagWriter as BagWriter
+from .recordings.excluded import Excluded as Excluded
 from .recordings.header_corrections import Correction as Correction
 from .recordings.header_corrections import Value as Value
 from .recordings.left_out import LeftOut as LeftOut
 from .recordings.left_out import Reason as Reason
+from .recordings.load import Loaded as Loaded
 from .recordings.message_definition import message_definition as message_definition
 from .recordings.recording import Recording as Recording
 from .recordings.supply import Supply as Supply
@@ -71,8 +74,10 @@ from .robot.curves import RunCurves as RunCurves
 from .robot.deviations import RobotDeviations as RobotDeviations
 from .robot.estimates import Estimate as Estimate
 from .robot.identification import identify_robot as identify_robot
+from .robot.load import LoadedRuns as LoadedRuns
 from .robot.load import RunSettings as RunSettings
 from .robot.load import load_runs as load_runs
+from .robot.load import load_usable_runs as load_usable_runs
 from .robot.result import RobotIdentification as RobotIdentification
 from .robot.result import RobotModelFit as RobotModelFit
 from .robot.result import RobotParameters as RobotParameters

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.cli.cluster import add_cluster, executor_for
-from bam_core.cli.logs import add_logs, add_test
+from bam_core.cli.logs import add_logs, add_strict, add_test
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import BamError, Conflict, Missing, Terminated, WrongType
 from bam_core.identification.search.methods import DEFAULT_METHOD, METHODS
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from bam_core.identification.execution import Progress
     from bam_core.identification.result import Identification
+    from bam_core.recordings.load import Loaded
     from bam_core.recordings.recording import Recording
 
 EXAMPLE = "bam identify recordings/ --servo xl330 --models m1,m4,m6 --test kp=800 --output out/xl330"
@@ -122,6 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_cluster(parser)
     add_set(parser)
+    add_strict(parser)
     parser.add_argument("--output", required=True, metavar="DIR", help="directory for results")
 
 
@@ -132,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.identification.settings import IdentifySettings, resolve_models
     from bam_core.identification.uncertainty.tolerances import DEFAULT
     from bam_core.identification.writing import require_output, write_identification
-    from bam_core.recordings import load_recordings
+    from bam_core.recordings import load_usable
     from bam_core.servo.friction import FRICTION_MODELS
     from bam_core.servo.model import load_servo
     from bam_core.text.tolerance_words import tolerances_from
@@ -156,10 +158,10 @@ def run(arguments: argparse.Namespace) -> int:
             f"{arguments.output} holds the servo file {file.name}, which results may replace",
             advice="name another directory",
         )
-    recordings = load_recordings(arguments.logs, set_fields=arguments.set)
+    loaded = load_usable(arguments.logs, set_fields=arguments.set, strict=arguments.strict)
     test = None
     if words := (arguments.test or ()):
-        recordings, test = _test(words, recordings, arguments.set)
+        loaded, test = _test(words, loaded, arguments)
     kept = _Kept(arguments.output)
     with (
         _terminable(),
@@ -168,7 +170,7 @@ def run(arguments: argparse.Namespace) -> int:
         _Bars() as bars,
     ):
         result = identify(
-            recordings,
+            loaded,
             servo,
             IdentifySettings(
                 models=[model.name for model in models],
@@ -180,6 +182,7 @@ def run(arguments: argparse.Namespace) -> int:
                 effects=None if arguments.effects is None else _listed(arguments.effects),
                 uncertainty=_listed(arguments.uncertainty),
                 tolerances=tolerances,
+                strict=arguments.strict,
             ),
             execution=Execution(storage=arguments.storage, executor=executor, progress=bars.show),
             interrupted=kept.keep,
@@ -223,16 +226,16 @@ def _listed(text: str) -> list[str]:
 
 
 def _test(
-    words: Sequence[str], recordings: Sequence[Recording], set_fields: Sequence[str]
-) -> tuple[list[Recording], str | list[Recording]]:
+    words: Sequence[str], loaded: Loaded, arguments: argparse.Namespace
+) -> tuple[Loaded, str | list[Recording]]:
     """Take one rule, or files; return LOGS and the rule or the files' logs, with names to tell all apart."""
     from bam_core.identification.data.split import NO_TEST, is_rule
-    from bam_core.recordings import load_recordings
+    from bam_core.recordings import load_usable
     from bam_core.recordings.discovery import unique_names
 
     rules = [word for word in words if (is_rule(word) or word == NO_TEST) and not Path(word).exists()]
     if len(words) == 1 and rules:
-        return list(recordings), rules[0]
+        return loaded, rules[0]
     if rules:
         raise Conflict(
             f"--test {' '.join(words)}",
@@ -243,7 +246,8 @@ def _test(
     for word in words:
         if word.isidentifier() and not Path(word).exists():
             raise WrongType("--test", word, "a rule such as kp=800, or paths of logs")
-    held_out = load_recordings(words, set_fields=set_fields)
+    test = load_usable(words, set_fields=arguments.set, strict=arguments.strict)
+    recordings, held_out = loaded.recordings, test.recordings
     digests = {recording.sha256 for recording in held_out}
     both = [str(recording.source) for recording in recordings if recording.sha256 in digests]
     if both:
@@ -255,7 +259,9 @@ def _test(
         digest: replace(recording, name=name)
         for (digest, recording), name in zip(all_logs.items(), names, strict=True)
     }
-    return [named[recording.sha256] for recording in recordings], [
+    renamed = [named[recording.sha256] for recording in recordings]
+    excluded = (*loaded.excluded, *test.excluded)
+    return replace(loaded, recordings=renamed, excluded=excluded), [
         named[recording.sha256] for recording in held_out
     ]
 

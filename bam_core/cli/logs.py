@@ -22,6 +22,16 @@ def add_logs(parser: argparse._ActionsContainer, help: str = _RECORDINGS) -> Non
     )
 
 
+def add_strict(parser: argparse._ActionsContainer) -> None:
+    """Declare ``--strict``."""
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="end at the first recording that cannot be used (default: a warning names each, the results "
+        "list it under 'excluded', and the others count)",
+    )
+
+
 def add_params(parser: argparse._ActionsContainer, purpose: str) -> None:
     """Declare ``--params`` of several servo models.
 

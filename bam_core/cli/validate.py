@@ -8,10 +8,10 @@ import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
-from bam_core.cli.logs import add_logs, add_params
+from bam_core.cli.logs import add_logs, add_params, add_strict
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import Missing, OutOfRange
 from bam_core.files.atomic_file import require_file, write_text
@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_params(parser, "; required")
     add_bench_effects(parser, "; beside it, zero offset and delay fitted to the logs")
     add_set(parser)
+    add_strict(parser)
     parser.add_argument("--json", metavar="FILE", help="write the errors [rad] to this file")
     parser.add_argument(
         "--dt",
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.params:
         raise Missing("--params", "servo files or names from 'bam servos'")
     from bam_core.identification.data.screening import warn_unsuitable
-    from bam_core.recordings import load_recordings
+    from bam_core.recordings import load_usable
     from bam_core.recordings.discovery import unique_names
     from bam_core.servo.model import load_servo
     from bam_core.simulation.rollout_settings import OPEN_LOOP_HORIZON
@@ -88,7 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
     paths = list(dict.fromkeys(arguments.params))
     names = unique_names([Path(path) for path in paths])
     servos = {name: load_servo(path) for name, path in zip(names, paths, strict=True)}
-    recordings = load_recordings(arguments.logs, set_fields=arguments.set)
+    loaded = load_usable(arguments.logs, set_fields=arguments.set, strict=arguments.strict)
+    recordings = loaded.recordings
     warn_unsuitable(servos[names[0]], recordings)
     if all(recording.open_loop for recording in recordings):
         log.warning(
@@ -120,9 +122,13 @@ def run(arguments: argparse.Namespace) -> int:
                 recording.name: recording.position_update_period for recording in recordings
             },
         }
-        content = {name: validation.summary() | readings for name, validation in result.items()}
+        content: dict[str, Any] = {
+            name: validation.summary() | readings for name, validation in result.items()
+        }
         for name, (fit, errors) in fitted.items():
             content[name]["bench_fitted"] = fit.summary() | errors.summary()
+        if loaded.excluded:
+            content["excluded"] = [excluded.summary() for excluded in loaded.excluded]
         write_text(arguments.json, json.dumps(content, indent=2) + "\n")
     columns = result | {f"{name}, bench fitted": errors for name, (_, errors) in fitted.items()}
     print(_table(columns))

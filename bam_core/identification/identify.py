@@ -14,7 +14,7 @@ from bam_core.identification.data.data_warnings import (
     scarcity,
 )
 from bam_core.identification.data.folds import selection_folds
-from bam_core.identification.data.same_servo import require_same_servo
+from bam_core.identification.data.same_servo import other_servos, require_same_servo
 from bam_core.identification.data.screening import require_inertia, require_informative, require_torque
 from bam_core.identification.data.split import left_out, split_recordings
 from bam_core.identification.execution import Execution
@@ -22,6 +22,8 @@ from bam_core.identification.result import OTHER_SEEDS, UNCERTAINTY, Identificat
 from bam_core.identification.search.meter import IdentificationCancelled
 from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.stages import IdentificationTask
+from bam_core.recordings.excluded import Exclusions
+from bam_core.recordings.load import Loaded
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
@@ -31,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 def identify(
-    recordings: Sequence[Recording],
+    recordings: Sequence[Recording] | Loaded,
     servo: ServoLike,
     settings: IdentifySettings | None = None,
     *,
@@ -46,7 +48,8 @@ def identify(
     the same kind of processor with the same packages, wherever the fits run.
 
     Args:
-        recordings: of one servo, two at least.
+        recordings: of one servo, two at least. Those that `screening` refuses, or of another servo, are left
+            out; `Identification.excluded` lists them.
         servo: model, library name or file; its firmware and search bounds count, its parameters do not.
         settings: what to fit, to search and to test with; default: all friction models.
         execution: where fits run and results are kept, progress and cancellation; default: this process.
@@ -56,8 +59,9 @@ def identify(
     Raises:
         IdentificationCancelled: `Execution.cancelled` returned True.
         KeyboardInterrupt: Ctrl-C.
-        BamError: the storage cannot be used, the recordings are of another servo or do not determine its
-            parameters (see `screening`), or the split leaves nothing on one side.
+        BamError: the storage cannot be used, all recordings are of another servo or do not determine its
+            parameters (see `screening`; `IdentifySettings.strict`: one is), or the split leaves nothing on
+            one side.
     """
     settings, execution = settings or IdentifySettings(), execution or Execution()
     task = _checked(recordings, load_servo(servo), settings, execution)
@@ -80,12 +84,24 @@ def identify(
 
 
 def _checked(
-    recordings: Sequence[Recording], servo: ServoModel, settings: IdentifySettings, execution: Execution
+    recordings: Sequence[Recording] | Loaded,
+    servo: ServoModel,
+    settings: IdentifySettings,
+    execution: Execution,
 ) -> IdentificationTask:
     """Return the task of suitable recordings; log warnings about them."""
-    given = (*recordings, *settings.test_recordings)
-    require_same_servo(servo, given)
-    require_informative(servo, given)
+    given = recordings if isinstance(recordings, Loaded) else Loaded(recordings=list(recordings))
+    if all(other_servos(servo, [recording]) for recording in given.recordings):
+        require_same_servo(servo, given.recordings)  # one line about all of them
+    exclusions = Exclusions(strict=settings.strict)
+
+    def require(recording: Recording) -> None:
+        require_same_servo(servo, [recording])
+        require_informative(servo, [recording])
+
+    recordings = exclusions.usable(given.recordings, require)
+    if settings.test_recordings:
+        settings = replace(settings, test=exclusions.usable(settings.test_recordings, require))
     split = split_recordings(recordings, settings.test, seed=settings.seed)
     require_torque(split.train)
     require_inertia(split.train)
@@ -97,6 +113,7 @@ def _checked(
         folds=selection_folds(split.train, left_out(split.rule)),
         settings=settings,
         execution=execution,
+        excluded=(*given.excluded, *exclusions.excluded),
     )
     _log_warnings(task)
     return task

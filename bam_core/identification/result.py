@@ -13,6 +13,7 @@ from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.identification.fit_warnings import fit_warnings
 from bam_core.identification.verdict import Verdict, verdict
+from bam_core.recordings.excluded import Excluded
 from bam_core.recordings.header_corrections import Correction
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
@@ -60,6 +61,7 @@ class Identification:
         effects: what every effect of the chosen model is worth; empty where it has none.
         seeds: what each seed led to, this one's first; empty where there was one only.
         not_done: models and steps that an interruption left out, in their order; empty of a complete one.
+        excluded: recordings that were given and cannot be used.
     """
 
     servo: ServoModel
@@ -70,6 +72,7 @@ class Identification:
     effects: tuple[EffectAblation, ...] = ()
     seeds: tuple[SeedResult, ...] = ()
     not_done: tuple[str, ...] = ()
+    excluded: tuple[Excluded, ...] = ()
 
     @property
     def choice(self) -> Choice:
@@ -183,6 +186,7 @@ class Identification:
             "restarted_every": self.restarted_every,
             "interrupted": bool(self.not_done),
             "not_done": list(self.not_done),
+            "excluded": [excluded.summary() for excluded in self.excluded],
             "chosen": self.chosen,
             "reason": self.reason,
             "choice_reason": self.choice_reason.summary(),

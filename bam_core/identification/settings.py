@@ -43,6 +43,7 @@ class IdentifySettings:
             model always has them.
         tolerances: of the bench: largest header errors, which intervals include.
         schedule: settings of the search; for studies.
+        strict: the first recording that cannot be used ends the call; else each is left out, with a warning.
     """
 
     models: str | Collection[str] = "all"
@@ -55,6 +56,7 @@ class IdentifySettings:
     uncertainty: str | Collection[str] = ()
     tolerances: Tolerances = DEFAULT
     schedule: SearchSchedule = DEFAULT_SCHEDULE
+    strict: bool = False
 
     def __post_init__(self) -> None:
         require_method(self.search)

@@ -21,6 +21,7 @@ from bam_core.identification.result import EFFECT_ABLATION, UNCERTAINTY, Identif
 from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.with_uncertainty import diagnosed, estimated
+from bam_core.recordings.excluded import Excluded
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.servo.parameters import BENCH_EFFECTS
@@ -39,6 +40,7 @@ class IdentificationTask:
         folds: of the training logs, for selection; empty if there are too few.
         settings: of the identification.
         execution: of the fits.
+        excluded: recordings that were given and cannot be used.
     """
 
     servo: ServoModel
@@ -46,6 +48,7 @@ class IdentificationTask:
     folds: Sequence[Split]
     settings: IdentifySettings
     execution: Execution
+    excluded: tuple[Excluded, ...] = ()
 
     def stages(self, seed: int) -> Iterator[Identification]:
         """Yield the identification after every model and step, each time more complete; the last is whole.
@@ -70,6 +73,7 @@ class IdentificationTask:
                 seed=seed,
                 effects=ablations,
                 not_done=not_done,
+                excluded=self.excluded,
             )
 
         for i, model in enumerate(models):

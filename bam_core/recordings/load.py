@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bam_core.errors import BadData, BamError, Malformed
+from bam_core.errors import Malformed
 from bam_core.recordings.bag import read_bag
 from bam_core.recordings.discovery import Source, find_sources
+from bam_core.recordings.excluded import Excluded, Exclusions
 from bam_core.recordings.findings import tell_findings
 from bam_core.recordings.header_corrections import Rule, rules_above, rules_from
 from bam_core.recordings.json_log import NotALogError, read_json_log
@@ -22,22 +23,53 @@ from bam_core.text.recording_findings import Repeated
 
 log = logging.getLogger(__name__)
 
-_LISTED = 20  # unusable recordings that are told, one in a line
+
+@dataclass(frozen=True, kw_only=True)
+class Loaded:
+    """What was loaded.
+
+    Attributes:
+        recordings: that can be used, one at least.
+        excluded: those that cannot, and why.
+    """
+
+    recordings: list[Recording]
+    excluded: tuple[Excluded, ...] = ()
 
 
 def load_recordings(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     set_fields: Mapping[str, float | str] | Sequence[str] = (),
+    strict: bool = False,
 ) -> list[Recording]:
-    """Load every recording under some paths.
+    """Load every recording under some paths that can be used; see `load_usable`, which also lists the others.
+
+    Returns:
+        Recordings with distinct names, in the order given.
+
+    Raises:
+        BamError: as of `load_usable`.
+    """
+    return load_usable(paths, set_fields=set_fields, strict=strict).recordings
+
+
+def load_usable(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    set_fields: Mapping[str, float | str] | Sequence[str] = (),
+    strict: bool = False,
+) -> Loaded:
+    """Load every recording under some paths, and name those that cannot be used.
 
     Args:
         paths: JSON logs, text files of runs in open loop, ``.mcap`` files, bag directories, or directories
             that are searched recursively. There, JSON files that are no logs and interrupted bags are skipped
-            with a warning; named themselves they are read, and an error is raised if they are unusable.
+            with a warning.
         set_fields: header fields to set in all of them, ``{"vin": 12.0}`` or ``["vin=12"]``; they override
             a ``bench.yaml``, see `header_corrections`.
+        strict: the first recording that cannot be used ends the call. Else a warning names each, and it is
+            left out.
 
     Readings that no bench can have produced are left out; see `bad_readings`. Positions that were updated by
     a clock of their own are given as of the times of their samples; see `position_updates`.
@@ -47,60 +79,40 @@ def load_recordings(
         twice it would count double, or be in training and test.
 
     Raises:
-        BamError: a path does not exist, or a recording cannot be used; the line begins with the path. Of
-            several that cannot be used each is logged first.
+        BamError: a path does not exist, or no recording can be used; strict: one cannot. The line begins
+            with the path. Of several that cannot be used each is logged first.
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     overriding = rules_from(set_fields)
     recordings: dict[str, Recording] = {}
-    unusable: list[BamError] = []
+    exclusions = Exclusions(strict=strict)
     rules_met = _RulesMet()
-    sources = find_sources(paths)
-    for source in sources:
-        try:
-            rules = (*rules_above(source.path), *overriding)
-            read = _read(source, rules)
-        except NotALogError as error:
-            if source.named:
-                unusable.append(error)
-            else:
+    for source in find_sources(paths):
+        read: list[Recording] = []
+        rules: Sequence[Rule] = ()
+        with exclusions.attempt(source.name):
+            try:
+                rules = (*rules_above(source.path), *overriding)
+                read = _read(source, rules)
+            except NotALogError as error:
+                if source.named:
+                    raise
                 log.warning("%s (passed over)", error)
-            continue
-        except BamError as error:
-            unusable.append(error)
-            continue
         for recording in read:
             rules_met.note(rules, recording)
             first = recordings.setdefault(recording.sha256, recording)
             if first is not recording:
                 same = Repeated(kind="same_data", source=recording.source, duplicate_of=first.source)
                 log_findings(log, [same])
-    if unusable:
-        raise _refusal(unusable, len(sources))
+    exclusions.require_some(list(recordings))
     if not recordings:
         raise Malformed(
             ", ".join(map(str, paths)), "only JSON files that are no logs", advice="check the path"
         )
     loaded = list(recordings.values())
     tell_findings(loaded, rules_met.unmet)
-    return loaded
-
-
-def _refusal(unusable: Sequence[BamError], count: int) -> BamError:
-    """Log why each of several recordings cannot be used, and return one error about all of them."""
-    distinct = list({str(error): error for error in unusable}.values())  # one bench.yaml, many logs
-    if len(distinct) == 1:
-        return distinct[0]
-    for error in distinct[:_LISTED]:
-        log.error("%s", error)
-    if len(distinct) > _LISTED:
-        log.error("and %d more", len(distinct) - _LISTED)
-    return BadData(
-        "recordings",
-        f"{len(unusable)} of {count} cannot be used (told above)",
-        advice="do what is said there, or leave them out",
-    )
+    return Loaded(recordings=loaded, excluded=tuple(exclusions.excluded))
 
 
 def _read(source: Source, rules: Sequence[Rule]) -> list[Recording]:

@@ -38,17 +38,8 @@ def require_evidence(
         BadData: friction that fades with speed is asked of slow recordings, or all joints of a servo's type
             rest all the time.
     """
-    slow = [run for run in runs if 1.0 / float(np.median(np.diff(run.time))) < LEAST_RATE]
-    fading = [name for name in models if _has_stribeck(name)]
-    if slow and fading:
-        rate = 1.0 / float(np.median(np.diff(slow[0].time)))
-        without = ",".join(name for name in FRICTION_MODELS if not _has_stribeck(name))
-        raise BadData(
-            f"{slow[0].name}, {rate:.0f} Hz",
-            f"is too slow for friction that fades with speed ({', '.join(fading)})",
-            expected=f"{LEAST_RATE:.0f} Hz or more",
-            advice=f"say --models {without}",
-        )
+    for run in runs:
+        require_rate(run, models)
     motion = _motion(runs, joints)
     for servo in dict.fromkeys(types[joint] for joint in joints):
         own = [joint for joint in joints if types[joint] == servo]
@@ -63,6 +54,26 @@ def require_evidence(
     if not resting:
         return []
     return [JointsFinding(kind="resting", joints=tuple(resting), limit=LEAST_MOTION)]
+
+
+def require_rate(run: RobotRun, models: Sequence[str]) -> None:
+    """Refuse a slow recording for friction that fades with speed; raises BadData.
+
+    Args:
+        run: to fit to.
+        models: friction models that are asked for.
+    """
+    fading = [name for name in models if _has_stribeck(name)]
+    rate = 1.0 / float(np.median(np.diff(run.time)))
+    if rate >= LEAST_RATE or not fading:
+        return
+    without = ",".join(name for name in FRICTION_MODELS if not _has_stribeck(name))
+    raise BadData(
+        f"{run.name}, {rate:.0f} Hz",
+        f"is too slow for friction that fades with speed ({', '.join(fading)})",
+        expected=f"{LEAST_RATE:.0f} Hz or more",
+        advice=f"say --models {without}",
+    )
 
 
 MOST_STEADY = 0.9

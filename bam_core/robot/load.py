@@ -7,7 +7,7 @@ import logging
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, UnknownName, Unreadable
 from bam_core.files.json_file import read_json
 from bam_core.recordings.discovery import data_files
+from bam_core.recordings.excluded import Excluded, Exclusions
 from bam_core.recordings.header_corrections import NAME, apply_rules, rules_above
 from bam_core.recordings.law_keys import require_no_other_law
 from bam_core.recordings.supply import supply_warning
@@ -50,6 +51,7 @@ class RunSettings:
         unit: of the positions in LeRobot datasets: "deg", "rad" or "normalised"; None: what their values
             show. All other files are in rad.
         calibration: LeRobot's file of the arm, for normalised positions.
+        strict: the first run that cannot be used ends the call; else each is left out, with a warning.
     """
 
     kp: Gain | None = None
@@ -58,6 +60,7 @@ class RunSettings:
     intervals: str | os.PathLike[str] | None = None
     unit: str | None = None
     calibration: str | os.PathLike[str] | None = None
+    strict: bool = False
 
     def __post_init__(self) -> None:
         for name, gain in (("kp", self.kp), ("kd", self.kd)):
@@ -71,19 +74,61 @@ class RunSettings:
             raise UnknownName("--unit", self.unit, UNITS)
 
 
+@dataclass(frozen=True, kw_only=True)
+class LoadedRuns:
+    """What was loaded.
+
+    Attributes:
+        runs: that can be used, one at least.
+        excluded: those that cannot, and why.
+    """
+
+    runs: list[RobotRun]
+    excluded: tuple[Excluded, ...] = ()
+
+
 def load_runs(paths: Iterable[str | os.PathLike[str]], settings: RunSettings | None = None) -> list[RobotRun]:
     """Load all runs under some paths: CSV files, NumPy archives, bags, LeRobot datasets, directories of such.
 
+    A run that cannot be used is left out, with a warning; see `load_usable_runs`, which lists them.
+
     Raises:
-        BamError: a path does not exist, a run cannot be used, or its gain is not known.
+        BamError: as of `load_usable_runs`.
+    """
+    return load_usable_runs(paths, settings).runs
+
+
+def load_usable_runs(
+    paths: Iterable[str | os.PathLike[str]],
+    settings: RunSettings | None = None,
+    *,
+    require: Callable[[RobotRun], None] = lambda run: None,
+) -> LoadedRuns:
+    """Load all runs under some paths, and name those that cannot be used.
+
+    Args:
+        paths: CSV files, NumPy archives, bags, LeRobot datasets, directories of such.
+        settings: what holds of all runs.
+        require: raises BamError about a run that cannot be used.
+
+    Raises:
+        BamError: a path does not exist, or no run can be used: its file is none, or its gain is not known.
+            `RunSettings.strict`: one cannot.
     """
     settings = settings or RunSettings()
     intervals = _intervals(settings.intervals)
-    runs = [
-        as_of_their_times(_complete(run, path, settings, intervals))
-        for path in _files(paths)
-        for run in _read(path, settings)
-    ]
+    exclusions = Exclusions(strict=settings.strict)
+    runs: list[RobotRun] = []
+    for path in _files(paths):
+        read: list[RobotRun] = []
+        with exclusions.attempt(_bare(path.name)):
+            read = _read(path, settings)
+        for run in read:
+            with exclusions.attempt(run.name):
+                complete = as_of_their_times(_complete(run, path, settings, intervals))
+                require(complete)
+                runs.append(complete)
+    exclusions.require_some(runs, "runs")
     source = "--vin" if settings.supply_voltage is not None else NAME
     log_findings(log, supply_warning({run.name: run.supply for run in runs}, source))
     log_findings(log, run_findings(runs))
@@ -101,7 +146,7 @@ def load_runs(paths: Iterable[str | os.PathLike[str]], settings: RunSettings | N
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         raise Conflict(f"runs called '{doubled[0]}'", "are two files", advice="rename one")
-    return runs
+    return LoadedRuns(runs=runs, excluded=tuple(exclusions.excluded))
 
 
 def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:

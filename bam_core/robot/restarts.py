@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bam_core.arrays import Array
+from bam_core.errors import BadData
+from bam_core.robot.gaps import sample_gaps
 from bam_core.robot.run import RobotRun
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.measured_states import states_between
@@ -72,6 +74,27 @@ def _of_stretch(start: int, end: int, step: float, horizon: float | None, *, is_
         )
         for counts in range(start, end, length)
     ]
+
+
+def require_no_gap(run: RobotRun, first: int = 0) -> None:
+    """Refuse a gap between samples of a robot whose base moves: behind it, the state is not measured.
+
+    Args:
+        run: to simulate.
+        first: row with which the simulation begins.
+
+    Raises:
+        BadData: samples are missing.
+    """
+    used = np.arange(first, int(np.flatnonzero(run.counts)[-1]) + 1)
+    if len(gaps := sample_gaps(run.time[used])):
+        row = int(used[gaps[0]])
+        raise BadData(
+            f"{run.name}, time",
+            f"has no sample from {run.time[row - 1]:.2f} to {run.time[row]:.2f} s",
+            expected="no gap where the base moves, whose state is not measured",
+            advice="cut the run there, or choose a part with --interval",
+        )
 
 
 def start_states(run: RobotRun, servos: Mapping[str, ServoModel], times: Array) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bam_core.arrays import Array
+from bam_core.recordings.excluded import Excluded
 from bam_core.robot.curves import RunCurves
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.estimates import Estimate
@@ -31,6 +32,7 @@ class RobotTask:
         joints: that count.
         train: runs to fit.
         test: runs that no fit sees.
+        excluded: runs that were given and cannot be used.
     """
 
     bench: RobotBench
@@ -39,6 +41,7 @@ class RobotTask:
     joints: Sequence[str]
     train: Sequence[RobotRun]
     test: Sequence[RobotRun] = ()
+    excluded: Sequence[Excluded] = ()
 
     @property
     def runs(self) -> list[RobotRun]:
@@ -151,6 +154,7 @@ class RobotIdentification:
         return {
             "train": list(self.train),
             "test": list(self.test),
+            "excluded": [excluded.summary() for excluded in self.task.excluded],
             "joints": {joint: self.task.types[joint] for joint in self.task.joints},
             "root": self.task.bench.root,
             "tolerances": asdict(self.settings.tolerances),

@@ -26,8 +26,7 @@ from bam_core.mujoco.robot import compile_robot
 from bam_core.mujoco.start_contacts import exclude_start_contacts
 from bam_core.robot.as_measured import measured_path, move_as_measured
 from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations
-from bam_core.robot.gaps import sample_gaps
-from bam_core.robot.restarts import Piece, pieces, start_states
+from bam_core.robot.restarts import Piece, pieces, require_no_gap, start_states
 from bam_core.robot.root import FIXED, prepare_root, stand
 from bam_core.robot.run import RobotRun
 from bam_core.servo.gains import gain_of
@@ -261,28 +260,11 @@ class RobotBench:
             yield part, self._rollout(replace(begun, control=begun.control[part.start : part.end]), columns)
 
     def _restarts(self, run: RobotRun, first: int) -> Array:
-        """Return the times at which the simulation of a run begins anew, s."""
-        self.require_known_states(run)
-        if self.root != FIXED:  # the goals are known, and the robot may have followed them
+        """Return the times at which the simulation of a run begins anew, s; raises BadData."""
+        if self.root != FIXED:  # goals are known but in gaps, and the robot may have followed them
+            require_no_gap(run, first)
             return np.zeros(0)
         return run.time[run.restarts[run.restarts > first]]
-
-    def require_known_states(self, run: RobotRun) -> None:
-        """Refuse gaps in the part of a run that is simulated, unless the base is fixed.
-
-        Raises:
-            BadData: samples are missing, and the state of a base that moves is not measured.
-        """
-        used = np.arange(self._first_sample(run), int(np.flatnonzero(run.counts)[-1]) + 1)
-        if self.root == FIXED or not len(gaps := sample_gaps(run.time[used])):
-            return
-        row = int(used[gaps[0]])
-        raise BadData(
-            f"{run.name}, time",
-            f"has no sample from {run.time[row - 1]:.2f} to {run.time[row]:.2f} s",
-            expected="no gap where the base moves, whose state is not measured",
-            advice="cut the run there, or choose a part with --interval",
-        )
 
     def trace(
         self,

@@ -27,7 +27,7 @@ from bam_core.identification.search.methods import DEFAULT_METHOD
 from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
 from bam_core.identification.writing import require_output, write_identification
-from bam_core.recordings import find_sources, load_recordings
+from bam_core.recordings import find_sources, load_usable
 from bam_core.recordings.discovery import data_files
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.model import load_servo, servo_names
@@ -250,7 +250,7 @@ class IdentificationNode(Node):
         is_file = Path(request.servo).suffix in (".yaml", ".yml") or len(Path(request.servo).parts) > 1
         servo = load_servo(self._inside(request.servo, "servo") if is_file else request.servo)
         return identify(
-            load_recordings(logs),
+            load_usable(logs),
             servo,
             IdentifySettings(
                 models=list(request.models) or ["all"],

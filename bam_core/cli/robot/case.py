@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import argparse
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.cli.logs import add_logs
+from bam_core.cli.logs import add_logs, add_strict
 from bam_core.errors import Conflict, Missing
 from bam_core.text.comma_list import comma_list
 
 if TYPE_CHECKING:
+    from bam_core.recordings.excluded import Excluded
     from bam_core.robot.load import RunSettings
     from bam_core.robot.run import RobotRun
     from bam_core.robot.simulation import RobotBench
@@ -33,6 +34,8 @@ class RobotCase:
         servos: the same -> the servo.
         runs: to follow.
         joints: that count.
+        excluded: runs that cannot be used, and why.
+        require: raises BamError about a run that cannot be used.
     """
 
     bench: RobotBench
@@ -40,6 +43,8 @@ class RobotCase:
     servos: Mapping[str, ServoModel]
     runs: Sequence[RobotRun]
     joints: tuple[str, ...]
+    excluded: tuple[Excluded, ...] = ()
+    require: Callable[[RobotRun], None] = lambda run: None
 
 
 LOGS_HELP = (
@@ -51,6 +56,7 @@ LOGS_HELP = (
 def add_runs(group: argparse.ArgumentParser) -> None:
     """Declare the runs of a robot and the options that say how they were recorded."""
     add_logs(group, LOGS_HELP)
+    add_strict(group)
     add_description(group)
     group.add_argument(
         "--interval",
@@ -148,7 +154,8 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
         require_recorded,
         servos_by_joint,
     )
-    from bam_core.robot.load import load_runs
+    from bam_core.robot.load import load_usable_runs
+    from bam_core.robot.restarts import require_no_gap
     from bam_core.robot.root import FIXED
     from bam_core.robot.simulation import RobotBench
     from bam_core.servo.model import load_servo
@@ -160,10 +167,15 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     servos = {name: load_servo(name) for name in dict.fromkeys(types.values())}
     if arguments.root == FIXED and any(joint.type == mujoco.mjtJoint.mjJNT_FREE for joint in spec.joints):
         log_findings(log, [FreeBase(robot=arguments.robot)])
-    runs = load_runs(arguments.logs, run_settings(arguments))
-    for run in runs:
+
+    def require(run: RobotRun) -> None:
         require_recorded(types, run.joints)
         require_in_range(spec, run.name, run.joints, run.position)
+        if arguments.root != FIXED:
+            require_no_gap(run)
+
+    loaded = load_usable_runs(arguments.logs, run_settings(arguments), require=require)
+    runs = loaded.runs
     available = [joint for joint in types if all(joint in run.joints for run in runs)]
     if not available:
         raise Conflict("logs", "have no joint in common", advice="give those of one robot")
@@ -176,7 +188,15 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
         paths=[(run.joints, run.position) for run in runs],
         start_contacts=arguments.start_contacts,
     )
-    return RobotCase(bench=bench, types=types, servos=servos, runs=runs, joints=joints)
+    return RobotCase(
+        bench=bench,
+        types=types,
+        servos=servos,
+        runs=runs,
+        joints=joints,
+        excluded=loaded.excluded,
+        require=require,
+    )
 
 
 def run_settings(arguments: argparse.Namespace) -> RunSettings:
@@ -195,6 +215,7 @@ def run_settings(arguments: argparse.Namespace) -> RunSettings:
         intervals=arguments.interval,
         unit=arguments.unit,
         calibration=arguments.calibration,
+        strict=arguments.strict,
     )
 
 

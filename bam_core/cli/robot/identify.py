@@ -19,6 +19,7 @@ from bam_core.text.comma_list import comma_list
 from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
+    from bam_core.recordings.excluded import Excluded
     from bam_core.robot.result import RobotIdentification
     from bam_core.robot.run import RobotRun
 
@@ -75,7 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from bam_core.identification.settings import resolve_models
-    from bam_core.robot.evidence_checks import require_evidence, require_excitation
+    from bam_core.recordings.excluded import Exclusions
+    from bam_core.robot.evidence_checks import require_evidence, require_excitation, require_rate
     from bam_core.robot.identification import identify_robot
     from bam_core.robot.result import RobotTask
     from bam_core.robot.settings import RobotIdentifySettings
@@ -89,7 +91,9 @@ def run(arguments: argparse.Namespace) -> int:
     settings = RobotIdentifySettings(models=models, tolerances=tolerances_from(arguments.tolerance, DEFAULT))
     output = RobotOutput(arguments.output, Path(arguments.robot).stem)
     case = robot_case(arguments)
-    train, test = _split(case, arguments.test or (), arguments)
+    train, test, excluded = _split(case, arguments.test or (), arguments)
+    exclusions = Exclusions(strict=arguments.strict)
+    train = exclusions.usable(train, lambda run: require_rate(run, models), "runs")
     findings = require_evidence(train, case.joints, case.types, models)
     task = RobotTask(
         bench=case.bench,
@@ -98,6 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         joints=case.joints,
         train=train,
         test=test,
+        excluded=(*excluded, *exclusions.excluded),
     )
     log_findings(log, (*findings, *require_excitation(task, models)))
     with tqdm(desc="identify", unit=" steps", disable=None, leave=False) as bar:
@@ -125,14 +130,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _split(
     case: RobotCase, words: Sequence[str], arguments: argparse.Namespace
+<<<<<<< HEAD
 ) -> tuple[list[RobotRun], list[RobotRun]]:
     """Return runs to fit and runs for the test: one rule kp=VALUE, names of runs, or files."""
     from bam_core.robot.load import load_runs
     from bam_core.servo.gains import gain_text
+=======
+) -> tuple[list[RobotRun], list[RobotRun], tuple[Excluded, ...]]:
+    """Return runs to fit, runs for the test (a rule kp=VALUE, names, or files), and those left out."""
+    from bam_core.robot.load import LoadedRuns, load_usable_runs
+>>>>>>> bd10acb0 (recordings: one that cannot be used is left out and listed; --strict ends)
 
     runs = list(case.runs)
     if not words or list(words) == ["none"]:
-        return runs, []
+        return runs, [], case.excluded
     if len(words) == 1 and words[0].startswith("kp=") and not Path(words[0]).exists():
         try:
             gain = float(words[0].removeprefix("kp="))
@@ -147,18 +158,24 @@ def _split(
                 expected=f"some of {gains}",
                 advice="correct it",
             )
-        return [run for run in runs if run.kp != gain], test
+        return [run for run in runs if run.kp != gain], test, case.excluded
     named = [run for run in runs if any(fnmatchcase(run.name, word) for word in words)]
     files = [word for word in words if not any(fnmatchcase(run.name, word) for run in runs)]
-    test = named + (load_runs(files, run_settings(arguments)) if files else [])
-    names = {run.name for run in test}
-    for run in test:
+
+    def require(run: RobotRun) -> None:
         if not set(case.joints) <= set(run.joints):
             raise Missing(f"{run.name}, joints", ", ".join(case.joints))
+        case.require(run)
+
+    loaded = LoadedRuns(runs=[])
+    if files:
+        loaded = load_usable_runs(files, run_settings(arguments), require=require)
+    test = [*named, *loaded.runs]
+    names = {run.name for run in test}
     train = [run for run in runs if run.name not in names]
     if not train:
         raise Conflict("--test", "has all of the logs", expected="some that are left to fit")
-    return train, test
+    return train, test, (*case.excluded, *loaded.excluded)
 
 
 def _tables(result: RobotIdentification) -> str:

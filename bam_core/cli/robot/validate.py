@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bam_core.cli.logs import add_params
 from bam_core.cli.opengl import require_opengl
@@ -79,7 +79,9 @@ def run(arguments: argparse.Namespace) -> int:
                 done=lambda _: bar.update() and None,
             )
     if arguments.json:
-        content = {model: validation.summary() for model, validation in validations.items()}
+        content: dict[str, Any] = {model: validation.summary() for model, validation in validations.items()}
+        if case.excluded:
+            content["excluded"] = [excluded.summary() for excluded in case.excluded]
         write_text(arguments.json, json.dumps(content, indent=2) + "\n")
     print(_table(validations, case.runs))
     print(_told_of_deviations(arguments.deviations, models))

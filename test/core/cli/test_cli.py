@@ -276,10 +276,12 @@ def test_validate_writes_errors_per_model_and_log(tmp_path: Path, capsys: pytest
     save(tmp_path, log(motor="mx106", kp=32, mass=0.5))
     RunBag(samples=1000).write(tmp_path / "bag")
     load_servo("mx64").save(tmp_path / "mine.yaml")
+    (tmp_path / "bad.json").write_text('{"mass": 0.4')
     out = tmp_path / "validation_result.txt"
     arguments = [str(tmp_path), "--params", "mx106", str(tmp_path / "mine.yaml"), "--json", str(out)]
     assert main(["validate", *arguments]) == 0
     result = json.loads(out.read_text())
+    assert [excluded["name"] for excluded in result.pop("excluded")] == ["bad"]
     assert list(result) == ["mx106", "mine"]
     for scores in result.values():
         assert list(scores["per_log"]) == ["bag", "log"]

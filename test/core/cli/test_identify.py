@@ -403,13 +403,31 @@ def test_garbage_in_one_of_several_logs_is_refused_by_name_and_reason(
     bad.write_text(json.dumps(change(json.loads((xl330_logs() / "kp800_sin_sin.json").read_text()))))
     good = sorted(xl330_logs().glob("kp[12]00_sin_sin.json"))
     words = ["--servo", "xl330", "--models", "m1", "--output", tmp_path / "out"]
-    assert run(*good, bad, *words) == 2
+    assert run(*good, bad, "--strict", *words) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"bam identify: {bad}: ")
     assert reason in error
     assert "; " in error
     assert error.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["bad.json"]
+
+
+@pytest.mark.parametrize("damage", ["degrees", "swapped"])  # one that cannot be read, one that fits nothing
+def test_a_log_that_cannot_be_used_is_left_out_and_listed(
+    damage: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    change, reason = GARBAGE[damage]
+    bad = tmp_path / "bad.json"
+    bad.write_text(json.dumps(change(json.loads((xl330_logs() / "kp800_sin_sin.json").read_text()))))
+    good = sorted(xl330_logs().glob("kp[12]00_sin_sin.json"))
+    words = ["--servo", "xl330", "--models", "m1", "--effects", "none", "--test", "none"]
+    assert run(*good, bad, *words, "--trials", "50", "--output", tmp_path / "out") == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    (excluded,) = summary["excluded"]
+    assert excluded["name"] == "bad"
+    assert reason in excluded["reason"]
+    assert excluded["reason"] in caplog.text
+    assert summary["models"]["m1"]["per_log"].keys() == {path.stem for path in good}
 
 
 def test_a_single_log_of_an_arm_that_never_moved_is_refused_for_that(

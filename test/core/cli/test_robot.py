@@ -55,6 +55,8 @@ def test_a_robot_is_identified_and_validated_with_the_result(
     output = tmp_path / "out"
     exact = ["--tolerance", "mass=0", "--tolerance", "centre=0"]
     options = ["--models", "m1", "--output", str(output), "--test", test, *exact]
+    (tmp_path / "cut_kp16.csv").write_text("time,goal:shoulder,read:shoulder\n0,0,0\n")
+    logs.append(str(tmp_path / "cut_kp16.csv"))
     assert main([*command(place, "identify"), *options, "--joints", "elbow,shoulder", *logs]) == 0
     printed = capsys.readouterr().out
     assert "before [mrad]" in printed
@@ -62,6 +64,7 @@ def test_a_robot_is_identified_and_validated_with_the_result(
     assert "validate it with: bam robot validate LOGS --robot" in printed
     summary = json.loads((output / "summary.json").read_text())
     assert summary["test"] == ["c_kp16"]
+    assert [excluded["name"] for excluded in summary["excluded"]] == ["cut_kp16"]
     assert summary["tolerances"]["mass"] == 0.0
     assert not [name for name in summary["models"]["m1"]["deviations"] if name.startswith("mass")]
     model = summary["models"]["m1"]
@@ -91,6 +94,26 @@ def test_without_params_the_servos_given_are_validated(
     assert "given" in printed
     assert re.search(r"a_kp16 +16 +12\.0 +0\.0 to 1\.5 ", printed)  # gain, supply and part that were used
     assert printed.endswith("identified: none\n")
+
+
+def test_runs_that_cannot_be_used_are_left_out_and_listed(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    good, file = place / "a_kp16.csv", tmp_path / "errors.json"
+    unnamed = tmp_path / "unnamed_kp16.csv"
+    unnamed.write_text(good.read_text().replace("time", "stamp", 1))
+    command_line = command(place, "validate", str(good), str(unnamed))
+    assert main([*command_line, "--json", str(file)]) == 0
+    errors = json.loads(file.read_text())
+    (excluded,) = errors["excluded"]
+    assert excluded["name"] == "unnamed_kp16"
+    assert excluded["reason"].startswith(f"{unnamed}: ")
+    assert excluded["reason"] in caplog.text
+    assert errors["given"]["per_log"].keys() == {"a_kp16"}
+    capsys.readouterr()
+    for words in ([*command_line, "--strict"], command(place, "validate", str(unnamed))):
+        assert main(words) == 2
+        assert capsys.readouterr().err == f"bam robot validate: {excluded['reason']}\n"
 
 
 def test_runs_of_a_robot_are_viewed_with_its_servos(

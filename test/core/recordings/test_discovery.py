@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bam_core.errors import BadData, BamError, Malformed, Unreadable
-from bam_core.recordings import find_sources, load_recordings
+from bam_core.recordings import find_sources, load_recordings, load_usable
 from bam_core.recordings.discovery import unique_names
 from bam_core.recordings.json_log import NotALogError
 from bam_core.text.recording_findings import Interrupted, Repeated
@@ -137,7 +137,15 @@ def test_names_are_as_short_as_they_can_be_and_distinct() -> None:
     assert names == ["x/a/run", "y/a/run", "run.mcap", "run.json", "v1.5", "z"]
 
 
-def test_one_damaged_log_stops_the_load(tree: Path) -> None:
+def test_one_damaged_log_is_left_out_and_named(tree: Path, caplog: pytest.LogCaptureFixture) -> None:
+    names = [recording.name for recording in load_recordings(tree)]
     (tree / "a" / "log.json").write_text('{"mass": 0.4')
+    loaded = load_usable(tree)
+    (excluded,) = loaded.excluded
+    assert [recording.name for recording in loaded.recordings] == [
+        name for name in names if name != excluded.name
+    ]
+    assert excluded.reason.startswith(f"{tree / 'a' / 'log.json'}: ")
+    assert [record.getMessage() for record in caplog.records].count(f"{excluded.reason} (left out)") == 1
     with refused(Malformed, path=str(tree / "a" / "log.json")):
-        load_recordings(tree)
+        load_recordings(tree, strict=True)
