@@ -130,16 +130,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _split(
     case: RobotCase, words: Sequence[str], arguments: argparse.Namespace
-<<<<<<< HEAD
-) -> tuple[list[RobotRun], list[RobotRun]]:
-    """Return runs to fit and runs for the test: one rule kp=VALUE, names of runs, or files."""
-    from bam_core.robot.load import load_runs
-    from bam_core.servo.gains import gain_text
-=======
 ) -> tuple[list[RobotRun], list[RobotRun], tuple[Excluded, ...]]:
     """Return runs to fit, runs for the test (a rule kp=VALUE, names, or files), and those left out."""
     from bam_core.robot.load import LoadedRuns, load_usable_runs
->>>>>>> bd10acb0 (recordings: one that cannot be used is left out and listed; --strict ends)
+    from bam_core.servo.gains import gain_text
 
     runs = list(case.runs)
     if not words or list(words) == ["none"]:

@@ -113,7 +113,7 @@ def test_runs_that_cannot_be_used_are_left_out_and_listed(
     capsys.readouterr()
     for words in ([*command_line, "--strict"], command(place, "validate", str(unnamed))):
         assert main(words) == 2
-        assert capsys.readouterr().err == f"bam robot validate: {excluded['reason']}\n"
+        assert excluded["reason"] in capsys.readouterr().err
 
 
 def test_runs_of_a_robot_are_viewed_with_its_servos(

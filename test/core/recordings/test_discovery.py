@@ -146,6 +146,6 @@ def test_one_damaged_log_is_left_out_and_named(tree: Path, caplog: pytest.LogCap
         name for name in names if name != excluded.name
     ]
     assert excluded.reason.startswith(f"{tree / 'a' / 'log.json'}: ")
-    assert [record.getMessage() for record in caplog.records].count(f"{excluded.reason} (left out)") == 1
+    assert caplog.text.count(excluded.reason) == 1
     with refused(Malformed, path=str(tree / "a" / "log.json")):
         load_recordings(tree, strict=True)

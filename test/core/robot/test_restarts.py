@@ -81,6 +81,7 @@ def test_a_joint_that_sticks_elsewhere_is_back_at_the_next_start(run: RobotRun) 
 
 def test_where_no_state_is_measured_nothing_starts_anew() -> None:
     spec = arm()
+    spec.delete(spec.joint("shoulder"))
     spec.body("upper").add_freejoint()
     free = RobotBench.make(spec, "free")
     assert free.restarted(HORIZON) is free
