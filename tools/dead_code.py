@@ -19,7 +19,7 @@ USERS = ("test", "examples", "launch", "docs/conf.py", "setup.py")
 WHITELIST = {
     # Set for a library, which reads it.
     "MuJoCo": "act actfrclimited actfrcrange actgravcomp"
-    " azimuth diffuse elevation matid modelfiledir offheight offwidth plugin_name",
+    " azimuth diffuse elevation matid modelfiledir offheight offwidth plugin_name text_factory",
     "C, whose memory it keeps": "_alive",
     "NumPy": "writeable",
     "Numba": "_cache",

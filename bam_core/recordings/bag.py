@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bags of one run: a rosbag2 directory or a bare ``.mcap`` file, whole or interrupted.
+"""Bags of one run: a rosbag2 directory or a bare ``.mcap`` or ``.db3`` file, whole or interrupted.
 
 Topics are found by type, so a namespace does not matter.
 """
@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.errors import BadData, BamError, Conflict, Malformed, Missing, OutOfRange, WrongShape
+from bam_core.recordings.bag_files import bag_name, data_files, read_messages
 from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.bag_writer import METADATA_NAME
 from bam_core.recordings.cleaning import clean
-from bam_core.recordings.discovery import data_files
 from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
 from bam_core.recordings.joint_series import COMMANDS_TYPE, STATES_TYPE
-from bam_core.recordings.mcap_messages import McapContents, TypedMessage, read_messages
+from bam_core.recordings.message_decoder import BagContents, TypedMessage
 from bam_core.recordings.plain_bag import PLAIN_TYPES, read_plain_bag
 from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
@@ -72,7 +72,7 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
     promises is a bad copy.
 
     Args:
-        path: bag directory or ``.mcap`` file.
+        path: bag directory, or a file of a bag.
         name: of the recording, by default the name of the directory or file.
         rules: that set what it says of its run from outside.
 
@@ -130,7 +130,7 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
     except BamError as error:
         raise error.within(path) from None
     recording = Recording(
-        name=name or (path.stem if path.is_file() else path.name),
+        name=name or bag_name(path),
         source=path,
         sha256=_digest(files),
         servo=header["motor"],
@@ -159,7 +159,7 @@ def _plain(
     messages = [message for file in files for message in read_messages(file, PLAIN_TYPES).messages]
     return read_plain_bag(
         path,
-        name or (path.stem if path.is_file() else path.name),
+        name or bag_name(path),
         _digest(files),
         messages,
         rules,
@@ -167,7 +167,7 @@ def _plain(
     )
 
 
-def _require_whole(path: Path, files: Sequence[Path], contents: Sequence[McapContents]) -> bool:
+def _require_whole(path: Path, files: Sequence[Path], contents: Sequence[BagContents]) -> bool:
     """Refuse a bag that lost messages after it was finished; tell whether it was finished at all."""
     promised = promised_messages(path)
     if promised is None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bam_core.errors import Malformed
+from bam_core.errors import BamError, Malformed
 from bam_core.files.yaml_file import read_yaml
 from bam_core.recordings.bag_writer import METADATA_NAME
 
@@ -37,6 +37,18 @@ def promised_messages(path: Path) -> int | None:
     if information.get("relative_file_paths") == [path.name]:
         return _count(metadata, information)
     return None
+
+
+def metadata_files(bag: Path) -> list[str]:
+    """Return the names of a bag's files as its ``metadata.yaml`` has them; empty: it names none."""
+    metadata = bag / METADATA_NAME
+    if not metadata.is_file():
+        return []
+    try:
+        names = _information(metadata).get("relative_file_paths")
+    except BamError:
+        return []  # which is reported where the bag is read
+    return [Path(str(name)).name for name in names] if isinstance(names, list) else []
 
 
 def _information(metadata: Path) -> dict[str, Any]:

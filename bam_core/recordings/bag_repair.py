@@ -12,9 +12,9 @@ from pathlib import Path
 from mcap.records import Channel, Footer, Message, Schema
 
 from bam_core.errors import BadData, BamError, Malformed, Unreadable
+from bam_core.recordings.bag_files import MCAP, data_files
 from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.bag_writer import METADATA_NAME, BagTopic, BagWriter, hash_of_type
-from bam_core.recordings.discovery import data_files
 from bam_core.recordings.header_corrections import NAME as BENCH_NAME
 from bam_core.recordings.mcap_messages import channel_of, read_records
 
@@ -47,10 +47,10 @@ def find_bags(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
     """
     result: dict[Path, None] = {}
     for path in map(Path, paths):
-        if path.is_file() and path.suffix == ".mcap":
+        if path.is_file() and _files(path):
             bags = [path]
         elif path.is_dir():
-            bags = [path] if data_files(path) else sorted({path.parent for path in path.rglob("*.mcap")})
+            bags = [path] if _files(path) else sorted({path.parent for path in path.rglob("*.mcap")})
         elif path.exists():
             raise Malformed(path, "is no bag", expected=".mcap or its directory", advice="leave it out")
         else:
@@ -70,7 +70,7 @@ def damage(bag: Path) -> str:
     Raises:
         BamError: nothing of it can be read.
     """
-    contents = [_Contents(file) for file in data_files(bag)]
+    contents = [_Contents(file) for file in _files(bag)]
     for file in contents:
         for _ in file.messages():
             pass
@@ -102,7 +102,7 @@ def repair_bag(bag: Path, output: Path) -> RepairedBag:
         BamError: a file is no MCAP file, or cannot be read; the directory cannot be written.
     """
     problem = damage(bag)
-    contents = [_Contents(file) for file in data_files(bag)]
+    contents = [_Contents(file) for file in _files(bag)]
     topics: dict[str, BagTopic] = {}
     for file in contents:
         for channel, schema, _ in file.messages():
@@ -121,6 +121,11 @@ def repair_bag(bag: Path, output: Path) -> RepairedBag:
     if bench := next((path for path in above if path.is_file()), None):
         shutil.copy(bench, output)
     return RepairedBag(messages=count, topics=len(topics), duration=(last - first) * 1e-9, problem=problem)
+
+
+def _files(bag: Path) -> list[Path]:
+    """Return the files of a bag that can be written anew: MCAP, not compressed as a whole."""
+    return [file for file in data_files(bag) if file.suffix == MCAP]
 
 
 class _Contents:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bam_core.errors import BadData, Malformed, Unreadable
+from bam_core.recordings.bag_files import MCAP, PACKED, SQLITE, bags_in, data_files, storage
 from bam_core.recordings.bag_writer import METADATA_NAME
 from bam_core.recordings.open_loop_text import is_open_loop_text
 from bam_core.recordings.run_end import is_set_aside, reaches_its_end
@@ -18,10 +19,7 @@ from bam_core.text.recording_findings import Interrupted, Repeated
 
 log = logging.getLogger(__name__)
 
-_PACKED = ".mcap.zstd"
-"""Files of `ros2 bag record --compression-mode file`."""
-
-_SUFFIXES = (".json", ".mcap", ".txt", ".yaml", ".yml")
+_SUFFIXES = (".json", ".txt", ".yaml", ".yml")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +27,7 @@ class Source:
     """One file or directory of recordings on disk, not read yet."""
 
     path: Path
-    """JSON log, text file of runs in open loop, ``.mcap`` file or bag directory."""
+    """JSON log, text file of runs in open loop, file of a bag, or bag directory."""
     name: str
     """Unique among the sources found together."""
     named: bool
@@ -60,7 +58,7 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
     candidates: dict[Path, tuple[Path, bool]] = {}
     for path in map(Path, paths):
         named = path.is_file() or _is_bag(path)
-        for candidate in [_check(path)] if named else _search(path):
+        for candidate in _check(path) if named else _search(path):
             place = candidate.resolve()
             if place in candidates:
                 log_findings(log, [Repeated(kind="given_twice", source=candidate)])
@@ -97,47 +95,33 @@ def unique_names(paths: Sequence[Path]) -> list[str]:
     return names
 
 
-def data_files(bag: Path) -> list[Path]:
-    """The ``.mcap`` files of a bag (a file or a directory), in order of writing."""
-    if bag.is_file():
-        return [bag]
-    return sorted(bag.glob("*.mcap"), key=lambda path: (len(path.name), path.name))
-
-
 def _stem(path: Path) -> str:
+    if storage(path):
+        return path.name.removesuffix(PACKED).removesuffix(storage(path))
     return path.stem if path.suffix in _SUFFIXES else path.name
 
 
 def _is_bag(path: Path) -> bool:
-    return path.is_dir() and ((path / METADATA_NAME).is_file() or any(path.glob("*.mcap")))
+    return path.is_dir() and ((path / METADATA_NAME).is_file() or bool(data_files(path)))
 
 
-def _check(path: Path) -> Path:
-    """Refuse a named file or bag that no reader understands."""
-    if path.name.endswith(_PACKED) or (
-        path.is_dir() and not data_files(path) and any(path.glob(f"*{_PACKED}"))
-    ):
-        raise Malformed(
-            path,
-            f"its files are compressed as a whole ({_PACKED})",
-            expected=".mcap",
-            advice=f"unpack them with 'zstd -d *{_PACKED}'",
-        )
-    if path.is_file() and path.suffix != ".mcap" and not _is_log(path):
+def _check(path: Path) -> list[Path]:
+    """Return the recordings that a named file or bag is; raises Malformed where no reader understands it."""
+    if path.is_file() and not storage(path) and not _is_log(path):
         raise Malformed(
             path,
             "is neither a log nor a bag",
-            expected=".json, .mcap or its directory, .txt of runs in open loop",
+            expected=f".json, {MCAP} or {SQLITE} or its directory, .txt of runs in open loop",
             advice="leave it out or name the recording itself",
         )
     if path.is_dir() and not data_files(path):
         raise Malformed(
             path,
-            f"this bag has {METADATA_NAME} but no .mcap file",
-            expected="MCAP storage",
-            advice="copy it again, or convert it with 'ros2 bag convert'",
+            f"this bag has {METADATA_NAME} but no {MCAP} or {SQLITE} file",
+            expected="the files that it names",
+            advice="copy it again",
         )
-    return path
+    return bags_in(path) if path.is_dir() else [path]
 
 
 def _search(directory: Path) -> list[Path]:
@@ -153,8 +137,7 @@ def _search(directory: Path) -> list[Path]:
         raise Malformed(
             directory,
             f"no recordings in it{more}",
-            expected=f"*.json logs, *.txt of runs in open loop and bag directories with {METADATA_NAME} and "
-            "*.mcap, at any depth",
+            expected=f"*.json logs, *.txt of runs in open loop and bags (*{MCAP}, *{SQLITE}), at any depth",
             advice="check the path",
         )
     return paths
@@ -165,13 +148,14 @@ def _walk(directory: Path, interrupted: list[Path]) -> Iterator[Path]:
         here = Path(root)
         if METADATA_NAME in files:
             subdirectories.clear()
-            yield _check(here)
-        elif data := data_files(here):
+            yield from _check(here)
+        elif data_files(here):
             subdirectories.clear()
-            if reaches_its_end(data) and not is_set_aside(here):
-                yield here
-            else:
-                interrupted.append(here)
+            for bag in bags_in(here):
+                if reaches_its_end(data_files(bag)) and not is_set_aside(here):
+                    yield bag
+                else:
+                    interrupted.append(bag)
         else:
             subdirectories[:] = sorted(name for name in subdirectories if not name.startswith("."))
             yield from (here / name for name in files if _is_log(here / name))

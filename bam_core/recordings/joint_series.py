@@ -19,7 +19,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData
-from bam_core.recordings.mcap_messages import TypedMessage
+from bam_core.recordings.message_decoder import TypedMessage
 
 STATES_TYPE = "bam_bench/msg/ServoStates"
 COMMANDS_TYPE = "bam_bench/msg/ServoCommands"
@@ -161,7 +161,7 @@ def _require_one_topic(
                 f"{path}, joint '{name}'",
                 f"is on {len(of_joint)} topics: {', '.join(sorted(of_joint))}",
                 expected="one robot per bag",
-                advice="keep one of them (ros2 bag convert), or record them apart",
+                advice="keep one of them (rosbags-convert --exclude-topic), or record them apart",
             )
 
 

@@ -63,7 +63,7 @@ def load_usable(
     """Load every recording under some paths, and name those that cannot be used.
 
     Args:
-        paths: JSON logs, text files of runs in open loop, ``.mcap`` files, bag directories, or directories
+        paths: JSON logs, text files of runs in open loop, files of bags, bag directories, or directories
             that are searched recursively. There, JSON files that are no logs and interrupted bags are skipped
             with a warning.
         set_fields: header fields to set in all of them, ``{"vin": 12.0}`` or ``["vin=12"]``; they override

@@ -74,7 +74,7 @@ class ChunkReader:
                 f"a chunk expands to {size / 1e6:.0f} MB",
                 expected=f"at most {LARGEST_CHUNK / 1e6:.0f} MB, and all chunks of a file at most"
                 f" {_SMALL_FILE / 1e6:.0f} MB or {_LARGEST_RATIO} times its size",
-                advice="if you trust it, write it anew without compression ('ros2 bag convert')",
+                advice="if you trust it, write it anew without compression ('rosbags-convert')",
             )
         if chunk.compression == "zstd":
             decompressor = zstandard.ZstdDecompressor(max_window_size=LARGEST_CHUNK)

@@ -1,92 +1,66 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decoded messages of an MCAP file, be it whole or cut short by a killed recorder.
-
-Types come from the schemas in the file itself, so neither ROS 2 nor the message packages are needed.
-"""
+"""Decoded messages of an MCAP file, be it whole or cut short by a killed recorder."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO
 
-import zstandard
 from mcap.exceptions import EndOfFile, InvalidMagic
 from mcap.records import Channel, Chunk, Footer, McapRecord, Message, Schema
 from mcap.stream_reader import StreamReader
-from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from bam_core.errors import Malformed, Unreadable
 from bam_core.recordings.mcap_chunks import ChunkReader
-from bam_core.recordings.message_fields import missing_field
-
-_COMPRESSED = b"\x28\xb5\x2f\xfd"  # a zstd frame; a message in CDR begins with 0
-_LARGEST_MESSAGE = 2**26  # [B] unpacked; more than any state of joints, and soon refused
+from bam_core.recordings.message_decoder import BagContents, Decoder, TypedMessage, uncompressed
 
 
-class TypedMessage(NamedTuple):
-    """One message of a bag."""
-
-    topic: str
-    """Its topic, with the namespace it was recorded under."""
-    type: str
-    """Message type, such as "bam_bench/msg/ServoStates"."""
-    log_time: int
-    """Time of reception [ns since the epoch]."""
-    value: Any
-    """The decoded message; arrays are numpy arrays."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class McapContents:
-    """What could be read of an MCAP file."""
-
-    messages: tuple[TypedMessage, ...]
-    """In the order of writing."""
-    count: int
-    """Of messages read, those of other types included."""
-    complete: bool
-    """False: the file ends before its footer, everything up to the last complete chunk is here."""
-
-
-def read_messages(path: Path, types: Collection[str]) -> McapContents:
+def read_mcap(path: Path, types: Collection[str], file: Path | None = None) -> BagContents:
     """Read all messages of some types, whatever their topics.
 
     Args:
-        path: the ``.mcap`` file.
+        path: the ``.mcap`` file, for messages of errors.
         types: message types to decode; others are skipped.
+        file: where its bytes are; default `path`.
 
     Raises:
         FileError: the file is not readable, not MCAP, damaged, or a definition in it does not parse.
     """
-    store = _store(())
-    known: dict[str, bytes] = {}
+    decoder = Decoder(path)
     schemas: dict[int, Schema] = {}
     channels: dict[int, Channel] = {}
     messages: list[TypedMessage] = []
-    count = 0
+    times: list[int] = []
     complete = False
-    for record in read_records(path):
+    for record in read_records(path, file):
         if isinstance(record, Schema):
             if record.name in types and record.id not in schemas:
-                known[record.name] = _definition(path, record)
-                store = _parsed(path, known)
-                _require_fields(path, store, record.name)
+                decoder.define(record.name, record.encoding, record.data)
             schemas[record.id] = record
         elif isinstance(record, Channel):
             channels[record.id] = record
         elif isinstance(record, Message):
-            count += 1
+            times.append(record.log_time)
             channel = channel_of(path, channels, record)
-            name = schemas[channel.schema_id].name if channel.schema_id in schemas else ""
+            name = _type(schemas, channel)
             if name in types:
-                value = _deserialise(path, store, record, name, channel.topic)
+                what = f"message {record.sequence} on {channel.topic}"
+                value = decoder.decode(record.data, name, what)
                 messages.append(TypedMessage(channel.topic, name, record.log_time, value))
         elif isinstance(record, Footer):
             complete = True
-    return McapContents(messages=tuple(messages), count=count, complete=complete)
+    return BagContents(
+        messages=tuple(messages),
+        count=len(times),
+        complete=complete,
+        topics={channel.topic: _type(schemas, channel) for channel in channels.values()},
+        span=(min(times), max(times)) if times else None,
+    )
+
+
+def _type(schemas: Mapping[int, Schema], channel: Channel) -> str:
+    return schemas[channel.schema_id].name if channel.schema_id in schemas else ""
 
 
 def channel_of(path: Path, channels: Mapping[int, Channel], message: Message) -> Channel:
@@ -101,35 +75,37 @@ def channel_of(path: Path, channels: Mapping[int, Channel], message: Message) ->
     return channel
 
 
-def read_records(path: Path) -> Iterator[McapRecord]:
+def read_records(path: Path, file: Path | None = None) -> Iterator[McapRecord]:
     """Yield the records of an MCAP file up to its end or, where it is cut short, to the last complete chunk.
 
     Messages that rosbag2 compressed one by one are unpacked.
 
     Args:
-        path: the ``.mcap`` file.
+        path: the ``.mcap`` file, for messages of errors.
+        file: where its bytes are; default `path`.
 
     Raises:
         FileError: the file is not readable, not MCAP, or damaged from here on.
     """
+    file = file or path
     try:
-        with path.open("rb") as stream:
-            yield from _records(path, stream)
+        with file.open("rb") as stream:
+            yield from _records(path, stream, file.stat().st_size)
     except OSError as error:
         raise Unreadable(path, error) from None
 
 
-def _records(path: Path, stream: BinaryIO) -> Iterator[McapRecord]:
+def _records(path: Path, stream: BinaryIO, size: int) -> Iterator[McapRecord]:
     """Records up to the end or, in a file cut short, up to the last complete one."""
     channels: set[int] = set()
     try:
-        for record in _unpacked(path, stream):
+        for record in _unpacked(path, stream, size):
             if isinstance(record, Channel):
                 channels.add(record.id)
             elif isinstance(record, Message) and record.channel_id not in channels:
                 raise ValueError(f"a message is of channel {record.channel_id}, which is not described")
-            if isinstance(record, Message) and record.data.startswith(_COMPRESSED):
-                record.data = _unpacked_message(record.data)
+            if isinstance(record, Message):
+                record.data = uncompressed(record.data)
             yield record
     except EndOfFile:
         return
@@ -146,19 +122,8 @@ def _records(path: Path, stream: BinaryIO) -> Iterator[McapRecord]:
         ) from error
 
 
-def _unpacked_message(data: bytes) -> bytes:
-    """Return a message that `ros2 bag record --compression-mode message` compressed.
-
-    Told by its first bytes, not by metadata.yaml, which an interrupted bag does not have.
-    """
-    if zstandard.frame_content_size(data) > _LARGEST_MESSAGE:
-        raise ValueError("a compressed message is too large")
-    return zstandard.ZstdDecompressor().decompress(data, max_output_size=_LARGEST_MESSAGE)
-
-
-def _unpacked(path: Path, stream: BinaryIO) -> Iterator[McapRecord]:
+def _unpacked(path: Path, stream: BinaryIO, size: int) -> Iterator[McapRecord]:
     """Records of the file and, in the place of each chunk, those in it."""
-    size = path.stat().st_size
     exact = _ExactStream(stream, size)
     chunks = ChunkReader(path, size)
     for record in StreamReader(exact, emit_chunks=True, validate_crcs=True).records:  # type: ignore[arg-type]
@@ -180,51 +145,3 @@ class _ExactStream:
             raise EndOfFile
         self._left -= length
         return self._stream.read(length)
-
-
-def _definition(path: Path, schema: Schema) -> bytes:
-    if schema.encoding != "ros2msg":
-        raise Malformed(
-            path,
-            f"{schema.name} is described as '{schema.encoding}'",
-            expected="ros2msg",
-            advice="record with message definitions in .msg form",
-        )
-    return bytes(schema.data)
-
-
-def _parsed(path: Path, definitions: Mapping[str, bytes]) -> Any:
-    """Return what decodes messages of these types; the last of them is new."""
-    try:
-        return _store(tuple(definitions.items()))
-    except Exception as error:  # rosbags raises whatever its parser meets
-        raise Malformed(
-            path,
-            f"the definition of {list(definitions)[-1]} in it does not parse",
-            advice="record the run again",
-        ) from error
-
-
-def _require_fields(path: Path, store: Any, name: str) -> None:
-    if problem := missing_field(store.fielddefs, name):
-        raise Malformed(
-            path, problem, expected="the type as bam_bench and ROS 2 define it", advice="record the run again"
-        )
-
-
-@lru_cache(maxsize=64)
-def _store(definitions: tuple[tuple[str, bytes], ...]) -> Any:
-    """Return what decodes messages of these types: parsing them takes longer than reading a short bag."""
-    store = get_typestore(Stores.EMPTY)
-    for name, definition in definitions:
-        store.register(get_types_from_msg(definition.decode(), name))
-    return store
-
-
-def _deserialise(path: Path, store: Any, message: Message, name: str, topic: str) -> Any:
-    try:
-        return store.deserialize_cdr(message.data, name)
-    except Exception as error:  # rosbags raises whatever its generated code meets
-        raise Malformed(
-            path, f"message {message.sequence} on {topic} is not a {name}", advice="record the run again"
-        ) from error

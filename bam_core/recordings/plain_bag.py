@@ -16,10 +16,11 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, BamError, Malformed, Missing, UnknownName
+from bam_core.recordings.bag_files import bag_name
 from bam_core.recordings.cleaning import clean
 from bam_core.recordings.header_corrections import NAME, Rule, apply_rules, require_no_inertia
 from bam_core.recordings.joint_series import SERIES_TYPES, JointSeries, joint_series
-from bam_core.recordings.mcap_messages import TypedMessage
+from bam_core.recordings.message_decoder import TypedMessage
 from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.finding import log_findings
@@ -59,7 +60,7 @@ def read_plain_bag(
     try:
         joint = _joint(series, apply_rules({}, rules)[0].get("joint"))
         configuration = _configuration(messages, joint)
-        known = {"joint": joint, "trajectory": path.stem if path.is_file() else path.name, **configuration}
+        known = {"joint": joint, "trajectory": bag_name(path), **configuration}
         header, corrections = apply_rules(known, rules)
         require_no_inertia(corrections)
         _require_header(path, header)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bam_core.errors import BamError
-from bam_core.recordings.mcap_messages import read_messages
+from bam_core.recordings.bag_files import read_messages
 
 _RUN, _STATES = "bam_bench/msg/BenchRun", "bam_bench/msg/ServoStates"
 _SLACK = 0.2  # s before the planned end in which no state need come: the longest sampling period
@@ -25,7 +25,7 @@ def reaches_its_end(files: Sequence[Path]) -> bool:
     """Tell whether states come up to the planned end of the run; one without a plan ends where its file does.
 
     Args:
-        files: ``.mcap`` files of one bag.
+        files: of one bag.
     """
     try:
         contents = [read_messages(file, {_RUN, _STATES}) for file in files]
@@ -34,7 +34,9 @@ def reaches_its_end(files: Sequence[Path]) -> bool:
     messages = [message for content in contents for message in content.messages]
     runs = [message.value for message in messages if message.type == _RUN]
     stamps = [_seconds(message.value.header.stamp) for message in messages if message.type == _STATES]
-    if not runs or not stamps:
+    if not runs:  # of another recorder, which has finished it
+        return bool(contents) and all(content.complete for content in contents)
+    if not stamps:
         return False
     if not runs[-1].duration > 0.0:
         return all(content.complete for content in contents)

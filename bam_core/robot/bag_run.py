@@ -9,15 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from bam_core.errors import Malformed
-from bam_core.recordings.discovery import data_files
+from bam_core.recordings.bag_files import bag_name, data_files, read_messages
 from bam_core.recordings.joint_series import SERIES_TYPES, joint_series
-from bam_core.recordings.mcap_messages import read_messages
 from bam_core.robot.run import RobotRun
 from bam_core.robot.screening import screened_run
 
 
 def read_bag_run(path: str | os.PathLike[str]) -> RobotRun:
-    """Read a bag directory or ``.mcap`` file; the clock is that of the messages' stamps.
+    """Read a bag directory, or a file of a bag; the clock is that of the messages' stamps.
 
     Which topics count: see `bam_core.recordings.joint_series`. Samples are at the times of the joint that has
     the fewest; positions of others are interpolated.
@@ -42,7 +41,7 @@ def read_bag_run(path: str | os.PathLike[str]) -> RobotRun:
     time = time[(time >= begin) & (time <= min(positions[joint].time[-1] for joint in joints))]
     supply = [value for voltages in series.reported["voltage"].values() for value in voltages.value]
     return screened_run(
-        name=path.stem if path.is_file() else path.name,
+        name=bag_name(path),
         joints=joints,
         time=time - time[0] if len(time) else time,
         goal_position=np.stack([goals[joint].held(time) for joint in joints], axis=1),

@@ -14,7 +14,7 @@ from typing import Any
 
 from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, UnknownName, Unreadable
 from bam_core.files.json_file import read_json
-from bam_core.recordings.discovery import data_files
+from bam_core.recordings.bag_files import MCAP, PACKED, SQLITE, bags_in, storage
 from bam_core.recordings.excluded import Excluded, Exclusions
 from bam_core.recordings.header_corrections import NAME, apply_rules, rules_above
 from bam_core.recordings.law_keys import require_no_other_law
@@ -34,7 +34,8 @@ from bam_core.text.robot_findings import NoInterval
 
 log = logging.getLogger(__name__)
 
-_ENDINGS = (".csv", ".npz", ".mcap")  # of files; in the name of a directory a dot is no ending
+_ENDINGS = (".csv", ".npz", ".mcap", ".db3")  # of files; in the name of a directory a dot is no ending
+_STORAGES = (MCAP, SQLITE, MCAP + PACKED, SQLITE + PACKED)
 _GAIN_IN_NAME = re.compile(r"(?:^|[_-])kp_?(\d+(?:\.\d+)?)(?=[_.-]|$)")
 
 
@@ -153,10 +154,14 @@ def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
     for path in map(Path, paths):
         if not path.exists():
             raise Unreadable(path, "no such file or directory", advice="check the path")
-        if path.is_file() or data_files(path) or is_dataset(path):
+        if bags := bags_in(path) if path.is_dir() else [path]:
+            yield from bags
+            continue
+        if is_dataset(path):
             yield path
             continue
-        bags = {path.parent for path in path.rglob("*.mcap")}
+        folders = {place.parent for ending in _STORAGES for place in path.rglob(f"*{ending}")}
+        bags = [bag for folder in folders for bag in bags_in(folder)]
         datasets = {path.parent.parent for path in path.rglob("meta/info.json")}
         files = sorted([*path.rglob("*.csv"), *path.rglob("*.npz"), *bags, *datasets])
         if not files:
@@ -177,7 +182,7 @@ def _read(path: Path, settings: RunSettings) -> list[RobotRun]:
             "is rad; --unit and --calibration are about LeRobot datasets",
             advice="leave them out, or convert the file",
         )
-    if path.is_dir() or path.suffix == ".mcap":
+    if path.is_dir() or storage(path):
         return [read_bag_run(path)]
     if path.suffix == ".npz":
         return [read_npz_run(path)]

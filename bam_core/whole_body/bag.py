@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Malformed, WrongShape
-from bam_core.recordings.discovery import data_files
-from bam_core.recordings.mcap_messages import TypedMessage, read_messages
+from bam_core.recordings.bag_files import data_files, read_messages
+from bam_core.recordings.message_decoder import TypedMessage
 from bam_core.whole_body.joint_log import JointLog
 
 STATES_TYPE = "sensor_msgs/msg/JointState"
@@ -22,7 +22,7 @@ _OVERTAKING = 100_000_000  # ns
 
 
 def read_joint_log(path: Path) -> JointLog:
-    """Read a bag directory or an ``.mcap`` file.
+    """Read a bag directory, or a file of a bag.
 
     Time is that of the stamps, from the first joint state on. A contact state holds until the next one.
 
@@ -36,8 +36,8 @@ def read_joint_log(path: Path) -> JointLog:
         raise Malformed(
             path,
             "is no bag",
-            expected="an .mcap file or a directory with some",
-            advice="correct the path, or convert it with 'ros2 bag convert'",
+            expected="an .mcap or .db3 file, or a directory with some",
+            advice="correct the path",
         )
     messages = [
         message for file in files for message in read_messages(file, {STATES_TYPE, CONTACTS_TYPE}).messages

@@ -28,7 +28,7 @@ from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
 from bam_core.identification.writing import require_output, write_identification
 from bam_core.recordings import find_sources, load_usable
-from bam_core.recordings.discovery import data_files
+from bam_core.recordings.bag_files import data_files
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.text.comma_list import comma_list

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bam_core.errors import BamError, Conflict
+from bam_core.recordings.bag_files import data_files, read_messages
 from bam_core.recordings.bag_metadata import promised_messages
-from bam_core.recordings.discovery import data_files
-from bam_core.recordings.mcap_messages import read_messages
 from bam_ros.recorder.session import PlannedRun, Session
 
 _RUN = "bam_bench/msg/BenchRun"

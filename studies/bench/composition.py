@@ -20,7 +20,7 @@ from bam_bench.msg import BenchRun
 from std_srvs.srv import Trigger
 
 from bam_core.mujoco import bench_urdf
-from bam_core.recordings.mcap_messages import read_messages
+from bam_core.recordings.bag_files import read_messages
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.node.client_node import ClientNode
 from bam_ros.node.node_processes import NodeProcesses, node_processes

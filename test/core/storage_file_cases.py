@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from bam_core.errors import BamError
+from bam_core.recordings.bag_files import read_messages
 from bam_core.recordings.bag_writer import METADATA_NAME, BagWriter
-from bam_core.recordings.mcap_messages import read_messages
 from bam_core.servo.model import load_servo
 from test.core.storage_trials import Case, main
 

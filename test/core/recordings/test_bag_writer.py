@@ -13,8 +13,8 @@ from mcap.reader import make_reader
 from rosbags.highlevel import AnyReader
 
 from bam_core.errors import BadData, NotWritable
+from bam_core.recordings.bag_files import read_messages
 from bam_core.recordings.bag_writer import FLUSH_PERIOD, BagWriter
-from bam_core.recordings.mcap_messages import read_messages
 from test.core.refusals import refused
 
 TOPICS = {"/chatter": ("std_msgs/msg/UInt64", "uint64 data\n", "")}

@@ -16,9 +16,10 @@ from mcap.records import Channel, Chunk, Message
 from mcap.writer import CompressionType, Writer
 
 from bam_core.errors import Malformed
+from bam_core.recordings.bag_files import read_messages
 from bam_core.recordings.bag_repair import repair_bag
 from bam_core.recordings.mcap_chunks import LARGEST_CHUNK
-from bam_core.recordings.mcap_messages import read_messages, read_records
+from bam_core.recordings.mcap_messages import read_records
 from test.core.refusals import refused
 
 ZEROS = 30_000_000

@@ -360,13 +360,3 @@ def test_a_compressed_message_that_claims_to_be_huge_is_not_unpacked(tmp_path: P
     with refused(Malformed, path=str(path / "bag_0.mcap")) as caught:
         load_recordings([path])
     assert "too large" in caught.value.problem
-
-
-@pytest.mark.parametrize("named", ["bag", "bag/bag_0.mcap.zstd", "."])
-def test_a_file_compressed_as_a_whole_is_refused_with_what_unpacks_it(named: str, tmp_path: Path) -> None:
-    """As of `ros2 bag record --compression-mode file --compression-format zstd`."""
-    (file,) = write(tmp_path / "bag", foreign()).glob("*.mcap")
-    file.rename(f"{file}.zstd")
-    with refused(Malformed) as caught:
-        load_recordings([tmp_path / named])
-    assert "unpack them with 'zstd -d *.mcap.zstd'" in str(caught.value)

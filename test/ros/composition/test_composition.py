@@ -23,7 +23,7 @@ from std_msgs.msg import Empty
 from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError, Conflict, Missing, UnknownName
-from bam_core.recordings.mcap_messages import read_messages
+from bam_core.recordings.bag_files import read_messages
 from bam_ros.composition.main import MODULES, main, programs
 from bam_ros.driver.servo_node import STATE_QOS
 from bam_ros.node.running_node import NodeProgram

@@ -197,7 +197,7 @@ def test_a_session_for_another_servo_is_refused_before_anything_moves(
 
 def log_times(bag: Path) -> list[float]:
     """When the states in a bag were written, s since the epoch."""
-    from bam_core.recordings.mcap_messages import read_messages
+    from bam_core.recordings.bag_files import read_messages
 
     messages = read_messages(next(bag.glob("*.mcap")), {"bam_bench/msg/ServoStates"}).messages
     return [message.log_time * 1e-9 for message in messages]

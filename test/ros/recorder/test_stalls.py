@@ -11,7 +11,8 @@ import pytest
 
 from bam_core.errors import BadData
 from bam_core.recordings import load_recordings
-from bam_core.recordings.mcap_messages import TypedMessage, read_messages
+from bam_core.recordings.bag_files import read_messages
+from bam_core.recordings.message_decoder import TypedMessage
 from bam_core.recordings.run_end import is_set_aside
 from bam_ros.driver.servo_bus import ServoGoal, ServoSample
 from bam_ros.recorder import bag_shelf
