@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 _RPM = 2.0 * math.pi / 60.0  # rad/s
 _RPM2 = 2.0 * math.pi / 3600.0  # rad/s² per rev/min²
@@ -18,7 +19,7 @@ class Unit:
         symbol: SI unit.
         scale: SI units per count.
         zero: count that means 0.
-        direction_bit: Protocol 1.0's sign and magnitude; that bit set means negative. None: plain integer.
+        direction_bit: of a count as sign and magnitude, set where it is negative; None: plain integer.
     """
 
     symbol: str
@@ -61,6 +62,7 @@ class Register:
         unit: SI scale.
         limits: names of the two registers that bound a write; twice the same name: ± its value.
         eeprom: keeps its value without power; writable only while torque is off.
+        byte_order: of its bytes.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Register:
     unit: Unit = RAW
     limits: tuple[str, str] | None = None
     eeprom: bool = False
+    byte_order: Literal["little", "big"] = "little"
 
     @property
     def end(self) -> int:
@@ -81,26 +84,26 @@ class Register:
         return self.address + self.size
 
     def decode(self, data: bytes | bytearray) -> int:
-        """Return the count in `size` little-endian bytes."""
-        return int.from_bytes(data, "little", signed=self.signed)
+        """Return the count in `size` bytes."""
+        return int.from_bytes(data, self.byte_order, signed=self.signed)
 
     def encode(self, count: int) -> bytes:
-        """Return the little-endian bytes of a count; raises OverflowError where it does not fit."""
-        return int(count).to_bytes(self.size, "little", signed=self.signed)
+        """Return the bytes of a count; raises OverflowError where it does not fit."""
+        return int(count).to_bytes(self.size, self.byte_order, signed=self.signed)
 
     def to_si(self, count: int) -> float:
         """Convert a count to the unit's SI quantity."""
         bit = self.unit.direction_bit
         if bit is not None:
             magnitude = count & ((1 << bit) - 1)
-            return -magnitude * self.unit.scale if count >> bit & 1 else magnitude * self.unit.scale
+            count = -magnitude if count >> bit & 1 else magnitude
         return (count - self.unit.zero) * self.unit.scale
 
     def from_si(self, value: float) -> int:
         """Convert an SI quantity to the nearest count that a write may carry (clipped to low..high)."""
-        count = round(value / self.unit.scale)
+        count = round(value / self.unit.scale) + self.unit.zero
         bit = self.unit.direction_bit
         if bit is not None:
             magnitude = min(abs(count), (1 << bit) - 1)
             return min(max(magnitude | (1 << bit if count < 0 else 0), self.low), self.high)
-        return min(max(count + self.unit.zero, self.low), self.high)
+        return min(max(count, self.low), self.high)

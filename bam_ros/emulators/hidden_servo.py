@@ -42,6 +42,26 @@ class HiddenServo:
         """Return every parameter as YAML, SI units."""
         return yaml.safe_dump(asdict(self), sort_keys=False)
 
+    def drawn(self, seed: int) -> HiddenServo:
+        """Return one servo off the line: parameters within ±SPREAD of these, the same for a seed."""
+        random = np.random.default_rng(seed)
+
+        def near(value: float, spread: float = SPREAD) -> float:
+            return float(value * random.uniform(1.0 - spread, 1.0 + spread))
+
+        return HiddenServo(
+            motor=DcMotor(**{key: near(value) for key, value in asdict(self.motor).items()}),
+            friction=Friction(
+                **{key: near(value) for key, value in self.friction.coefficients().items()},
+                quadratic_rule="paper",
+            ),
+            supply_voltage=near(self.supply_voltage, 0.01),
+            supply_resistance=near(self.supply_resistance),
+            ambient=near(self.ambient, 0.1),
+            thermal_resistance=near(self.thermal_resistance),
+            thermal_time=near(self.thermal_time),
+        )
+
     def parameters(self) -> NDArray[np.float64]:
         """Return the parameters of `bench_physics`, without the load: an inertia of 1 and no gravity."""
         friction = self.friction.coefficients()

@@ -8,7 +8,7 @@ servos are those of the bench: firmware, motor, supply and hidden friction.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import mujoco
@@ -142,7 +142,13 @@ class ArmJoint(Bench):
         raise Unsupported("load", "an arm carries none but itself", advice="change its description")
 
 
-def draw_arm(spec: mujoco.MjSpec, servos: Mapping[str, str], seed: int, now: float = 0.0) -> Arm:
+def draw_arm(
+    spec: mujoco.MjSpec,
+    servos: Mapping[str, str],
+    seed: int,
+    now: float = 0.0,
+    draw: Callable[[str, int], HiddenServo] = draw_hidden_servo,
+) -> Arm:
     """Return an arm off the line, the same for a seed.
 
     Servos of one type are alike but for the strength of their motors; links are not quite as described.
@@ -152,12 +158,13 @@ def draw_arm(spec: mujoco.MjSpec, servos: Mapping[str, str], seed: int, now: flo
         servos: joint -> servo type, such as "mx106_2".
         seed: of all that is hidden.
         now: clock of the caller, s.
+        draw: servo type and seed -> what is hidden in it.
 
     Raises:
         BamError: an unknown servo type, or a robot that cannot be emulated.
     """
     random = np.random.default_rng(seed)
-    types = {name: draw_hidden_servo(name, seed + 1 + number) for number, name in enumerate(_types(servos))}
+    types = {name: draw(name, seed + 1 + number) for number, name in enumerate(_types(servos))}
     supply = next(iter(types.values())).supply_voltage
     hidden = {}
     for joint, name in servos.items():

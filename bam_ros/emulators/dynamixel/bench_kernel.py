@@ -65,8 +65,10 @@ RELEASED, POSITION_MODE, VELOCITY_MODE, DUTY_MODE, CURRENT_MODE, BRAKE = range(6
     FEEDFORWARD_VELOCITY,  # duty per count/tick of the trajectory
     FEEDFORWARD_ACCELERATION,  # duty per count/tick² of the trajectory
     PUNCH,  # least duty of POSITION_MODE unless it is 0
+    START_DUTY,  # added to the duty of POSITION_MODE in the direction of the error
+    DEAD_BAND,  # error of POSITION_MODE below which it counts as 0, counts
     COMMAND_SIZE,
-) = range(16)
+) = range(18)
 
 _RIPPLE = 0.02  # amplitude of the supply's ripple, V
 _RIPPLE_STEP = 2.0 * math.pi * 100.0 * TICK  # its phase per tick: 100 Hz
@@ -155,12 +157,16 @@ def _controller(
         if mode == POSITION_MODE:
             duty += _feed_forward(state, c)
             error = state[TRAJECTORY] - count
+            if abs(error) < c[DEAD_BAND]:
+                error = 0.0
         else:
             error = _follow_velocity(state, c)
         if c[I_GAIN] > 0.0:
             state[INTEGRAL] = min(max(state[INTEGRAL] + error, -limit / c[I_GAIN]), limit / c[I_GAIN])
         duty += c[P_GAIN] * error + c[I_GAIN] * state[INTEGRAL] + c[D_GAIN] * (error - state[LAST_ERROR])
         state[LAST_ERROR] = error
+        if mode == POSITION_MODE and error != 0.0:
+            duty += math.copysign(c[START_DUTY], error)
         if duty != 0.0 and abs(duty) < c[PUNCH]:
             duty = math.copysign(c[PUNCH], duty)
     elif mode == DUTY_MODE:

@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING
 from bam_core.errors import Conflict, OutOfRange
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.comma_list import comma_list
-from bam_ros.dynamixel.control_table import control_table
 from bam_ros.emulators.dynamixel.bench import Bench
 from bam_ros.emulators.dynamixel.bus import VirtualBus
-from bam_ros.emulators.dynamixel.hidden_servo import draw_hidden_servo
+from bam_ros.emulators.dynamixel.catalog import DYNAMIXEL, Catalog
 from bam_ros.emulators.dynamixel.line_faults import LineFaults, parse_faults
 from bam_ros.emulators.dynamixel.servo import VirtualServo
-from bam_ros.emulators.dynamixel.servo_protocol1 import Protocol1Servo
-from bam_ros.emulators.dynamixel.servo_protocol2 import Protocol2Servo
 
 if TYPE_CHECKING:
     import mujoco
@@ -28,7 +25,8 @@ class BusSetup:
     """What is on the bus.
 
     Attributes:
-        servo: key in CONTROL_TABLES, or one for each id, separated by commas; of an arm: not used.
+        catalog: the servos that the bus can have.
+        servo: key in the catalog, or one for each id, separated by commas; of an arm: not used.
         ids: bus id of each servo.
         baud_rate: bit/s.
         pendulum: the load of each servo; of an arm: not used.
@@ -36,6 +34,7 @@ class BusSetup:
         faults: `drop=p`, `corrupt=p` for the line; names from VirtualServo.faults for every servo.
     """
 
+    catalog: Catalog = DYNAMIXEL
     servo: str = "mx106"
     ids: Sequence[int] = (1,)
     baud_rate: int = 1_000_000
@@ -66,7 +65,7 @@ def build_servo(setup: BusSetup, index: int, now: float) -> VirtualServo:
         BamError: unknown servo, or an id or baud rate that it cannot have.
     """
     name = setup.servos[index]
-    hidden = draw_hidden_servo(name, setup.seed + index)
+    hidden = setup.catalog.draw(name, setup.seed + index)
     return _servo(setup, index, name, Bench(hidden, setup.pendulum, now), now)
 
 
@@ -85,7 +84,7 @@ def build_arm_bus(setup: BusSetup, spec: mujoco.MjSpec, servos: Mapping[str, str
     Args:
         setup: ids in the order of the joints, baud rate, seed and faults.
         spec: the arm.
-        servos: joint -> servo, a key in CONTROL_TABLES.
+        servos: joint -> servo, a key in the catalog.
         now: clock, s.
 
     Raises:
@@ -102,7 +101,7 @@ def build_arm_bus(setup: BusSetup, spec: mujoco.MjSpec, servos: Mapping[str, str
             expected=f"one for each of {', '.join(servos)}",
             advice="correct them",
         )
-    arm = draw_arm(spec, servos, setup.seed, now)
+    arm = draw_arm(spec, servos, setup.seed, now, setup.catalog.draw)
     servos_on_arm = [
         _servo(setup, index, name, ArmJoint(arm, joint), now)
         for index, (joint, name) in enumerate(servos.items())
@@ -111,11 +110,11 @@ def build_arm_bus(setup: BusSetup, spec: mujoco.MjSpec, servos: Mapping[str, str
 
 
 def _servo(setup: BusSetup, index: int, name: str, bench: Bench, now: float) -> VirtualServo:
-    table = control_table(name)
+    table = setup.catalog.table(name)
     identifier, highest = setup.ids[index], table["id"].high
     if not 0 <= identifier <= highest:
         raise OutOfRange(f"id of {table.title}", identifier, f"0 to {highest}", advice="choose another id")
-    kind = Protocol1Servo if table.protocol == 1 else Protocol2Servo
+    kind = setup.catalog.kinds[table.protocol]
     return kind(table, bench, identifier=identifier, baud_rate=setup.baud_rate, now=now)
 
 

@@ -18,7 +18,7 @@ _BAUD_TOLERANCE = 0.03
 
 
 class VirtualBus:
-    """Servos on one half-duplex line; both protocols may be mixed.
+    """Servos on one half-duplex line; protocols may be mixed.
 
     Args:
         servos: with different ids.
@@ -43,11 +43,8 @@ class VirtualBus:
         self.double: VirtualServo | None = None
         """Fault: one more servo, with the id of another; both answer at once."""
         self._last = 0.0
-        self._parsers: dict[int, StreamParser] = {}
-        if any(servo.table.protocol == 1 for servo in servos):
-            self._parsers[1] = protocol1.Parser()
-        if any(servo.table.protocol == 2 for servo in servos):
-            self._parsers[2] = protocol2.Parser()
+        protocols = sorted({servo.table.protocol for servo in servos})
+        self._parsers: dict[int, StreamParser] = {number: _PARSERS[number]() for number in protocols}
 
     def update(self, now: float) -> None:
         """Let time pass on every servo."""
@@ -107,8 +104,8 @@ class VirtualBus:
             if packet.id == BROADCAST_ID:
                 yield from group(packet.parameters, {servo.id: servo for servo in servos}, now)
             return
-        encode = protocol1.encode_status if protocol == 1 else protocol2.encode_status
-        if packet.id == BROADCAST_ID and packet.instruction == Instruction.PING and protocol == 2:
+        encode = protocol2.encode_status if protocol == 2 else protocol1.encode_status
+        if packet.id == BROADCAST_ID and packet.instruction == Instruction.PING and protocol != 1:
             for servo in sorted(servos, key=lambda s: s.id):
                 status = servo.answer(packet._replace(id=servo.id), now)
                 if status is not None:
@@ -154,6 +151,10 @@ def _read_blocks(blocks: Sequence[Block], servos: Members, now: float) -> Iterat
 
 def _sync_blocks(p: bytes) -> list[Block]:
     return [(identifier, _word(p, 0), _word(p, 2)) for identifier in p[4:]] if len(p) > 4 else []
+
+
+def _sync_blocks_feetech(p: bytes) -> list[Block]:
+    return [(identifier, p[0], p[1]) for identifier in p[2:]]
 
 
 def _bulk_blocks(p: bytes) -> list[Block]:
@@ -215,7 +216,13 @@ def _bulk_write(parameters: bytes, servos: Members, now: float) -> Iterator[Repl
 
 
 Group = Callable[[bytes, Members, float], Iterator[Reply]]
+_PARSERS: dict[int, type[StreamParser]] = {0: protocol1.Parser, 1: protocol1.Parser, 2: protocol2.Parser}
+"""Protocol -> what cuts its packets; 0 is Feetech's, whose packets are those of Protocol 1.0."""
 _GROUPS: dict[int, dict[int, Group]] = {
+    0: {
+        Instruction.SYNC_READ: _reader(_sync_blocks_feetech, protocol1.encode_status),
+        Instruction.SYNC_WRITE: _sync_write_1,
+    },
     1: {
         Instruction.SYNC_WRITE: _sync_write_1,
         Instruction.BULK_READ: _reader(_bulk_blocks_1, protocol1.encode_status),

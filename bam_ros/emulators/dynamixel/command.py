@@ -13,9 +13,9 @@ from pathlib import Path
 from bam_core.errors import BamError
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.comma_list import comma_list
-from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_arm_bus, build_bus
 from bam_ros.emulators.dynamixel.bus import VirtualBus
+from bam_ros.emulators.dynamixel.catalog import Catalog
 from bam_ros.emulators.dynamixel.control import COMMANDS, Control
 from bam_ros.emulators.dynamixel.pty_server import PtyServer
 from bam_ros.emulators.dynamixel.servo import SERVO_FAULTS
@@ -23,22 +23,22 @@ from bam_ros.emulators.serving import ignore_signals, serve, stop_signals
 
 _FAULTS = (
     f"what is broken from the start: drop=P, corrupt=P (probabilities), {', '.join(SERVO_FAULTS)},"
-    " and with Protocol 2.0 encoder, shock"
+    " and with Protocol 2.0 of Dynamixel encoder, shock"
 )
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(default: BusSetup) -> argparse.ArgumentParser:
+    brand = default.catalog.brand
     parser = argparse.ArgumentParser(
-        prog=f"{sys.executable} -m bam_ros.emulators.dynamixel",
-        description="Emulated Dynamixel servos behind a pseudo-terminal, on pendulums or on one arm.",
+        prog=f"{sys.executable} -m bam_ros.emulators.{brand.lower()}",
+        description=f"Emulated {brand} servos behind a pseudo-terminal, on pendulums or on one arm.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    default = BusSetup()
     add = parser.add_argument
     add(
         "--servo",
         default=default.servo,
-        help=f"of all, or one for each id with commas between: {', '.join(CONTROL_TABLES)}",
+        help=f"of all, or one for each id with commas between: {', '.join(default.catalog.tables)}",
     )
     add("--id", type=int, nargs="+", help="bus id of each servo; 1, or of a robot 1, 2, ...")
     add("--robot", metavar="FILE", help="MJCF or URDF of an arm whose joints the servos drive")
@@ -62,12 +62,13 @@ def _example(setup: BusSetup, joints: Sequence[str], port: Path) -> str:
     if tuple(setup.ids) != (1,):
         given += [f"ids:='[{', '.join(map(str, setup.ids))}]'", f"joint_names:='[{', '.join(joints)}]'"]
     words = " ".join(f"-p {word}" for word in given)
-    return f"{sys.executable} -m bam_ros.dynamixel.node --ros-args {words}"
+    return f"{sys.executable} -m {setup.catalog.driver} --ros-args {words}"
 
 
-def _build(arguments: argparse.Namespace) -> tuple[BusSetup, Sequence[str], VirtualBus]:
+def _build(arguments: argparse.Namespace, catalog: Catalog) -> tuple[BusSetup, Sequence[str], VirtualBus]:
     """Return what is on the bus, the names of its joints, and the bus."""
     setup = BusSetup(
+        catalog=catalog,
         servo=arguments.servo,
         ids=arguments.id or [1],
         baud_rate=arguments.baud,
@@ -88,11 +89,12 @@ def _build(arguments: argparse.Namespace) -> tuple[BusSetup, Sequence[str], Virt
     return setup, list(servos), build_arm_bus(setup, spec, servos, now)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, default: BusSetup | None = None) -> int:
     """Serve until SIGINT or SIGTERM; return 0, or 2 after one line about bad input."""
-    arguments = _parser().parse_args(argv)
+    default = default or BusSetup()
+    arguments = _parser(default).parse_args(argv)
     try:
-        setup, joints, bus = _build(arguments)
+        setup, joints, bus = _build(arguments, default.catalog)
         stopped = stop_signals()
         with PtyServer(bus, link=arguments.link, wire_time=arguments.wire_time) as server:
             ids = ", ".join(str(servo.id) for servo in bus.servos)

@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
-import numpy as np
-
 from bam_core.errors import UnknownName
 from bam_core.servo.friction import Friction
 from bam_core.servo.motor import DcMotor
-from bam_ros.emulators.hidden_servo import SPREAD, HiddenServo
+from bam_ros.emulators.hidden_servo import HiddenServo
 
 # Typical servos, of the size of BAM's published M6 figures, with every term well above zero so that a
 # fit can find it.
@@ -91,21 +87,4 @@ def typical_servo(name: str) -> HiddenServo:
 
 def draw_hidden_servo(name: str, seed: int) -> HiddenServo:
     """Return one servo off the line: parameters within ±SPREAD of the typical ones, the same for a seed."""
-    typical = typical_servo(name)
-    random = np.random.default_rng(seed)
-
-    def drawn(value: float, spread: float = SPREAD) -> float:
-        return float(value * random.uniform(1.0 - spread, 1.0 + spread))
-
-    return HiddenServo(
-        motor=DcMotor(**{key: drawn(value) for key, value in asdict(typical.motor).items()}),
-        friction=Friction(
-            **{key: drawn(value) for key, value in typical.friction.coefficients().items()},
-            quadratic_rule="paper",
-        ),
-        supply_voltage=drawn(typical.supply_voltage, 0.01),
-        supply_resistance=drawn(typical.supply_resistance),
-        ambient=drawn(typical.ambient, 0.1),
-        thermal_resistance=drawn(typical.thermal_resistance),
-        thermal_time=drawn(typical.thermal_time),
-    )
+    return typical_servo(name).drawn(seed)

@@ -10,14 +10,8 @@ from bam_ros.dynamixel.control_table import ControlTable
 from bam_ros.dynamixel.register import Register
 from bam_ros.emulators.dynamixel.packets import Complaint, Refused
 
-_FORMAT = {
-    (1, False): "<B",
-    (1, True): "<b",
-    (2, False): "<H",
-    (2, True): "<h",
-    (4, False): "<I",
-    (4, True): "<i",
-}
+_FORMAT = {(1, False): "B", (1, True): "b", (2, False): "H", (2, True): "h", (4, False): "I", (4, True): "i"}
+_ORDER = {"little": "<", "big": ">"}
 
 
 class RegisterFile:
@@ -36,7 +30,9 @@ class RegisterFile:
         # Looked up a dozen times per packet, hence not through Register.decode.
         self._unpack = {
             register.name: (
-                struct.Struct(_FORMAT[register.size, register.signed]).unpack_from,
+                struct.Struct(
+                    _ORDER[register.byte_order] + _FORMAT[register.size, register.signed]
+                ).unpack_from,
                 register.address,
             )
             for register in table.registers

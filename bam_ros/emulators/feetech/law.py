@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the registers of a Feetech servo to the bench's commands: position, speed, duty and step modes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.servo.firmware import find_firmware
+from bam_ros.emulators.dynamixel import bench_kernel as k
+from bam_ros.emulators.dynamixel.register_file import RegisterFile
+from bam_ros.feetech.control_table import FAST_FACTOR, SLOW_UNIT
+
+POSITION, SPEED, PWM, STEP = range(4)
+"""Values of operating_mode."""
+TORQUE_OFF, TORQUE_ON, DAMPING, CALIBRATE = 0, 1, 2, 128
+"""Values of torque_enable."""
+_DRIVER_REVERSED, _FEEDBACK_REVERSED = 0x01, 0x80  # bits of phase
+# The maker's tables give P/4 and D/8: thousandths of full duty per count of error, and per count in a period
+# of the loop. P/4 is 0.163 duty/(rad·kp); the library's gain was measured, and D keeps its ratio to P.
+_D_OVER_P = 0.5
+_I_OVER_P = 1.0 / 256.0  # per period; no document gives it
+_SPEED_P, _SPEED_I = 1e-3, 1e-4  # duty per rad/s, and per (rad/s)·tick, per unit; no document gives them
+
+
+class FeetechLaw:
+    """The control laws of one servo.
+
+    Args:
+        registers: of the servo.
+    """
+
+    def __init__(self, registers: RegisterFile) -> None:
+        self._registers = registers
+        table = registers.table
+        firmware = find_firmware(table.position_firmware)
+        unit = table["present_position"].unit
+        self.counts_per_turn = round(2.0 * math.pi / unit.scale)
+        self.centre = unit.zero
+        self._bench_per_count = unit.scale * k.COUNTS_PER_RAD
+        self._duty_per_kp = float(firmware.gains(1.0)[0]) / k.COUNTS_PER_RAD
+        self._duty_limit = firmware.demand_limit
+        self._speed_limit = firmware.goal_speed_limit
+        self.holding = False
+        """Overload has reduced the duty to that of register holding_torque."""
+
+    def sign(self) -> int:
+        """Return -1 where both directions are reversed."""
+        reversed_ = _DRIVER_REVERSED | _FEEDBACK_REVERSED
+        return -1 if self._registers.get("phase") & reversed_ == reversed_ else 1
+
+    def offset(self) -> int:
+        """Return the homing offset in counts: present position = actual position - offset."""
+        table = self._registers.table
+        if "homing_offset" not in table:
+            return 0
+        register = table["homing_offset"]
+        return round(register.to_si(self._registers.get("homing_offset")) / register.unit.scale)
+
+    def actual(self, count: int) -> int:
+        """Return the encoder's count, 0 to one turn, for a bench count (0: arm down)."""
+        return (self.centre + self.sign() * round(count / self._bench_per_count)) % self.counts_per_turn
+
+    def to_register(self, count: int) -> int:
+        """Return the present position for a bench count."""
+        return (self.actual(count) - self.offset()) % self.counts_per_turn
+
+    def to_count(self, register: int) -> float:
+        """Return the bench count of a goal position."""
+        magnitude = register & 0x7FFF
+        counts = -magnitude if register & 0x8000 else magnitude
+        low, high = self._registers.get("min_position_limit"), self._registers.get("max_position_limit")
+        if low < high:
+            counts = min(max(counts, low), high)
+        return self.sign() * (counts + self.offset() - self.centre) * self._bench_per_count
+
+    def velocity(self, name: str) -> float:
+        """Return a speed register in rad/s."""
+        return self._registers.table[name].to_si(self._registers.get(name)) * self.speed_factor()
+
+    def speed_factor(self) -> int:
+        """Return how many counts/s a unit of the speed registers is."""
+        slow = self.centre == 512 or self._registers.get("phase") & SLOW_UNIT
+        return 1 if slow else FAST_FACTOR
+
+    def _duty(self, name: str) -> float:
+        return self._registers.table[name].to_si(self._registers.get(name))
+
+    def configure(self, commands: NDArray[np.float64]) -> None:
+        """Fill the bench's commands from the registers, for a servo whose torque is on."""
+        get, table = self._registers.get, self._registers.table
+        mode = get("operating_mode") if "operating_mode" in table else POSITION
+        limit = self._duty("torque_limit" if "torque_limit" in table else "max_torque")
+        if self.holding:
+            limit *= self._duty("holding_torque")
+        commands[k.DUTY_LIMIT] = min(limit, self._duty_limit)
+        commands[k.CURRENT_LIMIT] = math.inf
+        acceleration = self._duty("goal_acceleration") if "goal_acceleration" in table else 0.0
+        commands[k.PROFILE_ACCELERATION] = acceleration
+        if get("torque_enable") == DAMPING:
+            commands[k.MODE] = k.BRAKE
+        elif mode == PWM:
+            commands[k.MODE] = k.DUTY_MODE
+            commands[k.GOAL_DUTY] = self.sign() * self._duty("goal_pwm")
+        elif mode == SPEED:
+            commands[k.MODE] = k.VELOCITY_MODE
+            commands[k.GOAL_VELOCITY] = self.sign() * self.velocity("goal_velocity")
+            commands[k.P_GAIN] = _SPEED_P * get("velocity_p_gain")
+            commands[k.I_GAIN] = _SPEED_I * get("velocity_i_gain")
+        else:
+            self._follow(commands)
+
+    def _follow(self, commands: NDArray[np.float64]) -> None:
+        """Fill the commands of position mode."""
+        get, table = self._registers.get, self._registers.table
+        commands[k.MODE] = k.POSITION_MODE
+        commands[k.GOAL] = self.to_count(get("goal_position"))
+        commands[k.P_GAIN] = self._duty_per_kp * get("position_p_gain")
+        commands[k.D_GAIN] = self._duty_per_kp * _D_OVER_P * get("position_d_gain")
+        if "position_i_gain" in table:
+            commands[k.I_GAIN] = self._duty_per_kp * _I_OVER_P * get("position_i_gain")
+        speed = abs(self.velocity("goal_velocity"))
+        commands[k.PROFILE_VELOCITY] = min(speed or self._speed_limit, self._speed_limit)
+        commands[k.START_DUTY] = self._duty("start_torque")
+        commands[k.DEAD_BAND] = get("dead_band_positive") * self._bench_per_count
