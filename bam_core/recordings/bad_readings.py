@@ -8,6 +8,7 @@ their neighbours, compared with what neighbours are usually apart, and take no p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ _SUPPLY_HOLDS = 5  # samples to either side
 _SUPPLY_LASTS = 0.5  # of the usual supply: a reading so far from it is false however long it lasts
 _TEMPERATURE = 10.0  # K; no motor warms by it within
 _TEMPERATURE_HOLDS = 10  # samples to either side
+_BAD_STRETCH = 0.1  # s of false samples; shorter ones are bridged
+_LEAST_STRETCH = 1 / 3  # of a recording's samples, without such a stretch, that are worth to be kept,
+_SHORTEST_STRETCH = 1.0  # s, and so long at least
 _FEWEST = 2  # sound samples between which there is a path
 
 
@@ -37,7 +41,8 @@ def without_false_readings(
     In place of a false position comes one on a smooth path between its neighbours, for the goal of the same
     sample is right and drives the simulation; at the ends, where there is no such path, samples are left out
     as a whole. A false supply or temperature is not known from then on: NaN. Where a larger share than `MOST`
-    is false, nothing is left out, and `Recording` refuses the whole by `require_few`.
+    is false, the longest stretch is kept in which it is smaller. Without such a stretch nothing is left out,
+    and `Recording` refuses the whole by `require_few`.
 
     Args:
         columns: fields of `Recording` by name, (n,) each: time, position, voltage and temperature at least.
@@ -58,7 +63,11 @@ def without_false_readings(
             if reason is not Reason.BESIDE:
                 left_out.append(tell("position", reason, spread))
     sound = ~(twice | false)
-    if too_many(lost(left_out), len(time)) or sound.sum() < _FEWEST:
+    begin, end = 0, len(time)
+    if too_many(lost(left_out), len(time)):
+        begin, end = _longest_stretch(time, false)
+        left_out = _cut(left_out, sound, begin, end)
+    if begin == end or sound.sum() < _FEWEST:
         return kept, tuple(left_out)
     for name, reason, find in (
         ("voltage", Reason.NO_SUPPLY, no_supply),
@@ -71,10 +80,32 @@ def without_false_readings(
             kept[name] = np.where(mask, np.nan, kept[name])
     if false.any():
         kept |= _bridged(kept, sound, false)
-    known = np.flatnonzero(sound)
+    known = begin + np.flatnonzero(sound[begin:end])
     stays = ~twice
     stays[: known[0]] = stays[known[-1] + 1 :] = False
     return {name: values[stays] for name, values in kept.items()}, tuple(left_out)
+
+
+def _longest_stretch(time: Array, false: Mask) -> tuple[int, int]:
+    """Return (begin, end) of the longest stretch without long false ones; 0, 0 if it is too short."""
+    edges = np.flatnonzero(np.diff(false, prepend=False, append=False)).reshape(-1, 2)
+    long = [(start, end) for start, end in edges if time[end - 1] - time[max(start - 1, 0)] >= _BAD_STRETCH]
+    begins, ends = [0, *(end for _, end in long)], [*(start for start, _ in long), len(time)]
+    begin, end = max(zip(begins, ends, strict=True), key=lambda stretch: stretch[1] - stretch[0])
+    is_short = end - begin < _LEAST_STRETCH * len(time) or time[end - 1] - time[begin] < _SHORTEST_STRETCH
+    if is_short or too_many(float(false[begin:end].sum()), end - begin):
+        return 0, 0
+    return int(begin), int(end)
+
+
+def _cut(left_out: Sequence[LeftOut], sound: Mask, begin: int, end: int) -> list[LeftOut]:
+    """Return what is left out where only the samples from `begin` to `end` are kept; the same if none are."""
+    if begin == end:
+        return list(left_out)
+    rest = sound.copy()
+    rest[begin:end] = False
+    parts = [replace(part, cut=True) for part in left_out]
+    return [*parts, replace(tell("position", Reason.REST, rest), cut=True)] if rest.any() else parts
 
 
 def _bridged(columns: Mapping[str, NDArray[Any]], sound: Mask, false: Mask) -> dict[str, NDArray[Any]]:

@@ -28,6 +28,7 @@ class Reason(Enum):
     BESIDE = "beside those"
     FROZEN = "repeated while the arm moved"
     OTHER_ZERO = "shifted against the others, behind a jump"
+    REST = "sound, but not in the longest stretch that is"
     MISSING = "not numbers"
     NO_SUPPLY = "not above 0 V, which no servo that answers can read"
     REPEATED = "samples that were written twice"
@@ -42,12 +43,14 @@ class LeftOut:
         reason: why.
         samples: how many.
         first: index of the first of them in the file.
+        cut: the samples are not in the recording; else something stands in place of the readings.
     """
 
     channel: str
     reason: Reason
     samples: int
     first: int
+    cut: bool = False
 
     def __str__(self) -> str:
         """Say it in a few words."""
@@ -70,8 +73,8 @@ def require_few(left_out: Sequence[LeftOut], samples: int) -> None:
 
 
 def _is_lost(part: LeftOut) -> bool:
-    """Return whether something is lost with these readings; nothing is with what was written twice."""
-    return part.channel == "position"
+    """Return whether false readings have a place in the recording: neither cut off nor written twice."""
+    return part.channel == "position" and not part.cut
 
 
 def lost(left_out: Sequence[LeftOut]) -> int:
