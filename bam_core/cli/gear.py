@@ -15,6 +15,7 @@ from bam_core.cli.bench_effects import bench_effects_for
 from bam_core.cli.logs import add_logs, add_params
 from bam_core.errors import Conflict, OutOfRange, WrongType, WrongValue
 from bam_core.files.atomic_file import require_file, write_text
+from bam_core.text.data_findings import FittedToTest
 from bam_core.text.finding import log_findings
 from bam_core.text.table import format_table
 
@@ -121,8 +122,8 @@ def run(arguments: argparse.Namespace) -> int:
     print()
     print(_comparison(errors))
     print(f"{len(split.train)} recordings to train on, {len(split.test)} held out ({split.rule}).")
-    for line in _known_before(others, split):
-        print(line)
+    for finding in _known_before(others, split):
+        print(finding)
     fitted = fitted_servo(fit, servo, split, held_out)
     benches = [recording.bench for recording in split.logs]
     log_findings(log, ill_posed(fitted, benches, fit.bench_effects))
@@ -183,17 +184,15 @@ def _comparison(errors: dict[str, tuple[float, float]]) -> str:
     return format_table(("model", "train [mrad]", "held out [mrad]"), rows)
 
 
-def _known_before(others: Mapping[str, tuple[ServoModel, BenchEffects]], split: Split) -> list[str]:
-    """Say which of the others were fitted to recordings that are held out here."""
+def _known_before(others: Mapping[str, tuple[ServoModel, BenchEffects]], split: Split) -> list[FittedToTest]:
+    """Return which of the others were fitted to recordings that are held out here."""
     held_out = {recording.sha256 for recording in split.test}
-    lines = []
-    for name, (other, _) in others.items():
-        seen = len(held_out & set(other.provenance.train_data.values()))
-        if seen:
-            lines.append(
-                f"{name} was fitted to {seen} of the {len(held_out)} held out: its error there is no test."
-            )
-    return lines
+    seen = {
+        name: len(held_out & set(other.provenance.train_data.values())) for name, (other, _) in others.items()
+    }
+    return [
+        FittedToTest(model=name, seen=number, total=len(held_out)) for name, number in seen.items() if number
+    ]
 
 
 def _summary(fit: GearFit, errors: dict[str, tuple[float, float]]) -> dict[str, Any]:

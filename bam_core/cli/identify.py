@@ -249,9 +249,12 @@ def _test(
     test = load_usable(words, set_fields=arguments.set, strict=arguments.strict)
     recordings, held_out = loaded.recordings, test.recordings
     digests = {recording.sha256 for recording in held_out}
-    both = [str(recording.source) for recording in recordings if recording.sha256 in digests]
+    both = tuple(str(recording.source) for recording in recordings if recording.sha256 in digests)
     if both:
-        log.warning("%s: in LOGS and in --test, used for the test only", ", ".join(both))
+        from bam_core.text.data_findings import InBothSets
+        from bam_core.text.finding import log_findings
+
+        log_findings(log, [InBothSets(logs=both)])
     # Names are distinct on either side; results go by name, so they must be so over both.
     all_logs = {recording.sha256: recording for recording in (*recordings, *held_out)}
     names = unique_names([recording.source for recording in all_logs.values()])

@@ -30,14 +30,14 @@ def run(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output or Path(arguments.directory) / "report.html")
     if is_of_robot(arguments.directory):
         of_robot = load_robot_results(arguments.directory)
-        page, remark = render_robot(of_robot), of_robot.without_curves
+        page, finding = render_robot(of_robot), of_robot.without_curves
     else:
         results = load_results(arguments.directory)
-        page, remark, verdict = render(results), results.without_trajectories, results.verdict
+        page, finding, verdict = render(results), results.without_trajectories, results.verdict
     require_file(output)
     write_text(output, page)
-    if remark:
-        log.warning("%s: %s", arguments.directory, remark)
+    if finding is not None:
+        log.warning("%s: %s", arguments.directory, finding)
     print(f"wrote {output}")
     if verdict is not None:
         print(f"{verdict.headline}: {verdict.sentence}")

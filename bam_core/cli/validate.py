@@ -66,6 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.servo.model import load_servo
     from bam_core.simulation.rollout_settings import OPEN_LOOP_HORIZON
     from bam_core.text.bench_fit_words import bench_fit_words
+    from bam_core.text.finding import log_findings
+    from bam_core.text.fit_findings import OpenLoopErrors
     from bam_core.validation.bench_fit import fit_bench
     from bam_core.validation.settings import ValidateSettings
     from bam_core.validation.validation import LEAST_DRAWS, errors_of, validate
@@ -93,10 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     recordings = loaded.recordings
     warn_unsuitable(servos[names[0]], recordings)
     if all(recording.open_loop for recording in recordings):
-        log.warning(
-            "runs in open loop: errors and bands are over pieces of %g s that restart from measured states",
-            OPEN_LOOP_HORIZON,
-        )
+        log_findings(log, [OpenLoopErrors(restart=OPEN_LOOP_HORIZON)])
     result, fitted = {}, {}
     for name, path in zip(names, paths, strict=True):
         prediction = _prediction(path) if arguments.draws else None

@@ -43,7 +43,14 @@ class BamError(Exception):
     It is one line whatever names and values from files are in it: characters that do not print, such as line
     breaks and the escape sequences of terminals, are written as in Python, and the middle of long values is
     left out. Its attributes keep what was given.
+
+    Attributes:
+        place: where the error is, outermost first: such as the path of a file and an entry in it.
+        advice: what to do, in words; empty where the line has none of its own.
     """
+
+    place: tuple[str, ...] = ()
+    advice: str = ""
 
     def __init__(self, line: str = "") -> None:
         super().__init__(printable_line(line))
@@ -51,6 +58,7 @@ class BamError(Exception):
     def within(self: _E, place: object) -> _E:
         """Return this error, its line preceded by where it was found, such as the path of a file."""
         moved = copy.copy(self)
+        moved.place = (str(place), *self.place)
         moved.args = (printable_line(f"{place}: {self}"),)
         return moved
 
@@ -71,6 +79,7 @@ class UnknownName(BamError):
         kind: what is named, such as "friction model".
         name: what was given.
         valid: the names that exist, sorted.
+        closest: of them, where the name may be a slip of it; None where none is close.
     """
 
     def __init__(
@@ -94,9 +103,10 @@ class UnknownName(BamError):
         self.kind, self.name, self.valid = kind, str(name), tuple(sorted(valid))
         folded = {candidate.casefold(): candidate for candidate in self.valid}
         close = difflib.get_close_matches(self.name.casefold(), list(folded), n=1, cutoff=_CLOSE)
-        cure = f"did you mean {folded[close[0]]!r}?" if close else otherwise
-        more = f"; {advice}" if advice else ""
-        super().__init__(f"{kind} {self.name!r}: unknown (valid: {', '.join(self.valid)}); {cure}{more}")
+        self.closest = folded[close[0]] if close else None
+        cure = f"did you mean {self.closest!r}?" if close else otherwise
+        self.advice = f"{cure}; {advice}" if advice else cure
+        super().__init__(f"{kind} {self.name!r}: unknown (valid: {', '.join(self.valid)}); {self.advice}")
 
 
 class WrongValue(BamError):
@@ -120,7 +130,7 @@ class WrongValue(BamError):
             told: the value as the line prints it, such as "7 V"; default text in quotes, all else as it is.
             advice: what to do.
         """
-        self.thing, self.value, self.expected = thing, value, expected
+        self.thing, self.value, self.expected, self.advice = thing, value, expected, advice
         shown = told or (repr(value) if isinstance(value, str) else str(value))
         shown = _shortened(shown, _LONGEST_VALUE)
         super().__init__(f"{thing}: is {shown} (expected {expected}); {advice}")
@@ -154,7 +164,7 @@ class Missing(BamError):
             expected: what belongs there, in words.
             advice: what to do.
         """
-        self.thing, self.expected = thing, expected
+        self.thing, self.expected, self.advice = thing, expected, advice
         super().__init__(f"{thing}: is missing (expected {expected}); {advice}")
 
 
@@ -177,7 +187,7 @@ class Conflict(BamError):
             expected: what would go, in words; may be empty.
             advice: what to do.
         """
-        self.thing, self.problem = thing, problem
+        self.thing, self.problem, self.advice = thing, problem, advice
         super().__init__(f"{thing}: {problem}{f' (expected {expected})' if expected else ''}; {advice}")
 
 
@@ -218,7 +228,7 @@ class FileError(BamError):
             expected: what was expected of it, in words; may be empty.
             advice: what to do.
         """
-        self.path, self.problem = os.fspath(path), problem
+        self.path, self.problem, self.advice = os.fspath(path), problem, advice
         super().__init__(f"{self.path}: {problem}{f' (expected {expected})' if expected else ''}; {advice}")
 
 
@@ -302,7 +312,7 @@ class MissingSoftware(BamError):
             problem: in words.
             advice: how to get it.
         """
-        self.purpose, self.software = purpose, software
+        self.purpose, self.software, self.advice = purpose, software, advice
         super().__init__(f"{purpose}: {problem}; {advice}")
 
 
@@ -323,7 +333,7 @@ class Unavailable(BamError):
             expected: in words; may be empty.
             advice: what to do.
         """
-        self.thing, self.problem = thing, problem
+        self.thing, self.problem, self.advice = thing, problem, advice
         super().__init__(f"{thing}: {problem}{f' (expected {expected})' if expected else ''}; {advice}")
 
 

@@ -15,6 +15,7 @@ from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, Unsuppo
 from bam_core.mujoco.actuators import JOINT_TRANSMISSIONS
 from bam_core.mujoco.native.compiled_law import NO_ROW, NOT_FINITE, OK, CompiledLaw
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
+from bam_core.text.finding import Finding
 
 _ONE_DOF = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
@@ -174,8 +175,8 @@ class ServoActuation:
         state[:] = memory
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """Warnings about the last step, one line each; none here."""
+    def warnings(self) -> tuple[Finding, ...]:
+        """Warnings about the last step; none here."""
         return ()
 
     def step(self) -> None:

@@ -15,6 +15,7 @@ from bam_core.mujoco.actuation import ServoActuation, SimulationError
 from bam_core.mujoco.native.compiled_law import NOT_FINITE, OK
 from bam_core.servo.asymmetry import Asymmetry
 from bam_core.servo.model import ServoModel
+from bam_core.text.data_findings import IllPosedGears
 
 _NO_GEAR = Asymmetry(input_side=0.0, output_side=0.0)
 
@@ -50,24 +51,25 @@ class GearedServos(ServoActuation):
         return largest_gain(self.feedback)
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[IllPosedGears, ...]:
         """Which gears may jam or have two solutions with the rotor and load that they had last (29, 57)."""
-        lines = []
-        for name, dof, servo in zip(self.names, self._dof, self.servos, strict=True):
-            own = abs(float(self.feedback[dof, dof]))
-            if servo.gear is not None and own >= 1.0:
-                lines.append(
-                    f"joint '{name}': |ρ̂| of its gear is {own:.3g} with this rotor and load (expected < 1, "
-                    f"eq. 29: friction may jam it as it moves); lower gear.input_side = "
-                    f"{servo.gear.input_side:g} or gear.output_side = {servo.gear.output_side:g} of servo "
-                    f"'{servo.name}'"
-                )
-        if not lines and self.gain >= 1.0:
-            lines.append(
-                f"gears: σ_max(P) is {self.gain:.3g} in this pose with this load (expected < 1, eq. 57: a "
-                f"step may have two solutions); lower gear.output_side of {', '.join(self._geared_names)}"
+        own = tuple(
+            IllPosedGears(
+                kind="own_feedback",
+                joints=(name,),
+                gain=abs(float(self.feedback[dof, dof])),
+                servo=servo.name,
+                input_side=servo.gear.input_side,
+                output_side=servo.gear.output_side,
             )
-        return tuple(lines)
+            for name, dof, servo in zip(self.names, self._dof, self.servos, strict=True)
+            if servo.gear is not None and abs(float(self.feedback[dof, dof])) >= 1.0
+        )
+        if not own and self.gain >= 1.0:
+            return (
+                IllPosedGears(kind="joint_gain", joints=tuple(self._geared_names), gain=float(self.gain)),
+            )
+        return own
 
     def step(self) -> None:
         """Advance `data` by one time step.

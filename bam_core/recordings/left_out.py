@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.errors import BadData
+from bam_core.text.recording_words import left_out_words
 
 Mask = NDArray[np.bool_]
 
@@ -53,9 +54,7 @@ class LeftOut:
     cut: bool = False
 
     def __str__(self) -> str:
-        """Say it in a few words."""
-        what = "reading" if self.samples == 1 else "readings"
-        return f"{self.samples} {what} of {self.channel} ({self.reason.value}, first at entry {self.first})"
+        return left_out_words(self.channel, self.reason.value, self.samples, self.first)
 
 
 def require_few(left_out: Sequence[LeftOut], samples: int) -> None:

@@ -15,6 +15,7 @@ from bam_core.arrays import Array
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.model import ServoModel, fitted_parameters
 from bam_core.text.fit_findings import FEWEST_LOGS
+from bam_core.text.report_findings import NoTrajectories
 from bam_core.text.verdict_words import headline
 
 
@@ -242,7 +243,7 @@ class Results:
         trajectories: by log; empty where the directory has none.
         restarted_every: "train" and "test" -> how often simulations restart from measured states, s, as those
             of runs in open loop do; NaN: never, or not told.
-        without_trajectories: why there are none, and what to do; empty where there are some.
+        without_trajectories: why there are none; None where there are some.
     """
 
     directory: Path
@@ -259,7 +260,7 @@ class Results:
     test_of_seeds: tuple[float, ...] = ()
     trajectories: Mapping[str, Trajectory] = field(default_factory=dict)
     restarted_every: Mapping[str, float] = field(default_factory=dict)
-    without_trajectories: str = ""
+    without_trajectories: NoTrajectories | None = None
 
     @property
     def chosen_first(self) -> tuple[str, ...]:

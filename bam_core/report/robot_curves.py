@@ -13,13 +13,12 @@ from bam_core.arrays import Array
 from bam_core.report.results import Trajectory
 from bam_core.report.robot_results import BEFORE
 from bam_core.report.trajectories import TRAJECTORIES, opened, require_digest
-
-_LOST = "curves cannot be shown; put it back, or run 'bam identify' again"
+from bam_core.text.report_findings import NoTrajectories
 
 
 def load_robot_curves(
     directory: Path, runs: Sequence[str], joints: Sequence[str], models: Sequence[str], digest: str
-) -> tuple[dict[str, dict[str, Trajectory]], str]:
+) -> tuple[dict[str, dict[str, Trajectory]], NoTrajectories | None]:
     """Read the curves of an identification on a robot.
 
     Args:
@@ -30,15 +29,14 @@ def load_robot_curves(
         digest: SHA-256 of the file that it wrote; empty where that is not told.
 
     Returns:
-        Run -> joint -> curves; nothing where there is no such file. And why there is nothing, and what to do,
-        in one line.
+        Run -> joint -> curves; nothing where there is no such file. And why there is nothing.
 
     Raises:
         BamError: the file is damaged, or is another than the identification wrote.
     """
     path = directory / TRAJECTORIES
     if not path.exists():
-        return {}, f"{TRAJECTORIES} is not there: {_LOST}"
+        return {}, NoTrajectories(kind="missing_trajectories", file=TRAJECTORIES)
     with opened(path) as arrays:
         names = [str(name) for name in arrays["runs"]]
         columns = [str(name) for name in arrays["joints"]]
@@ -49,7 +47,7 @@ def load_robot_curves(
         if set(curves) != set(runs):
             raise ValueError("its runs are others")
     require_digest(path, digest)
-    return curves, ""
+    return curves, None
 
 
 def _curves(arrays: Any, index: int, column: int, models: Sequence[str]) -> Trajectory:

@@ -14,6 +14,7 @@ from bam_core.recordings.supply import Supply
 from bam_core.report.results import Trajectory
 from bam_core.servo.gains import gain_from_text, gain_of, gain_text
 from bam_core.servo.model import ServoModel
+from bam_core.text.report_findings import NoTrajectories
 
 BEFORE = "before"
 """The name, among those of models, of the simulation with the servos given."""
@@ -113,7 +114,7 @@ class RobotResults:
         before: errors with the servos given.
         models: by name.
         curves: run -> joint -> its curves; the models of these are BEFORE and those identified.
-        without_curves: why there are none, and what to do; empty where there are some.
+        without_curves: why there are none; None where there are some.
     """
 
     directory: Path
@@ -126,7 +127,7 @@ class RobotResults:
     before: JointErrors
     models: Mapping[str, RobotModel]
     curves: Mapping[str, Mapping[str, Trajectory]]
-    without_curves: str
+    without_curves: NoTrajectories | None
 
     @property
     def train(self) -> list[str]:

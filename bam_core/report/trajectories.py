@@ -14,15 +14,14 @@ import numpy as np
 from bam_core.errors import Malformed
 from bam_core.files.npz_file import read_arrays
 from bam_core.report.results import Trajectory
+from bam_core.text.report_findings import NoTrajectories
 
 TRAJECTORIES = "trajectories.npz"
-
-_LOST = "fits and residuals cannot be shown; put it back, or run 'bam identify' again"
 
 
 def load_trajectories(
     directory: Path, logs: Sequence[str], models: Sequence[str], digest: str = ""
-) -> tuple[dict[str, Trajectory], str]:
+) -> tuple[dict[str, Trajectory], NoTrajectories | None]:
     """Read the trajectories of an identification.
 
     Args:
@@ -33,21 +32,21 @@ def load_trajectories(
 
     Returns:
         Log name -> curves; nothing where there is no such file, or where it belongs to other logs or models,
-        as it does after an older version has written to the same directory. And why there is nothing, and
-        what to do, in one line.
+        as it does after an older version has written to the same directory. And why there is nothing.
 
     Raises:
         BamError: the file is damaged, or is another than the identification wrote.
     """
     path = directory / TRAJECTORIES
     if not path.exists():
-        return {}, f"{TRAJECTORIES} is not there: {_LOST}"
+        return {}, NoTrajectories(kind="missing_trajectories", file=TRAJECTORIES)
     with opened(path) as arrays:
         names = [str(name) for name in arrays["logs"]]
         others = set(names) != set(logs) or any(f"{model}_0" not in arrays for model in models)
         of_logs = {} if others else {name: _trajectory(arrays, i, models) for i, name in enumerate(names)}
     require_digest(path, digest)
-    return of_logs, f"{TRAJECTORIES} is of other logs or models: {_LOST}" if others else ""
+    other = NoTrajectories(kind="other_trajectories", file=TRAJECTORIES)
+    return of_logs, other if others else None
 
 
 @contextmanager

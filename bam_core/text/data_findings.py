@@ -258,3 +258,76 @@ class IllPosedGear(Finding):
             "Friction may jam it while it moves.",
             f"Lower gear.input_side = {self.input_side:g} or gear.output_side = {self.output_side:g}.",
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class InBothSets(Finding):
+    """Logs that were given for training and for the test; `logs` are their paths."""
+
+    kind: str = field(default="in_both_sets", init=False)
+    logs: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which, and what they are used for."""
+        return (f"In LOGS and in --test, used for the test only: {', '.join(self.logs)}.",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedToTest(Finding):
+    """A model that was fitted to logs of the test set.
+
+    Attributes:
+        model: its name or file.
+        seen: number of these logs.
+        total: number of logs of the test set.
+    """
+
+    kind: str = field(default="fitted_to_test", init=False)
+    model: str
+    seen: int
+    total: int
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """How many, and what follows."""
+        return (
+            f"{self.model} was fitted to {self.seen} of {self.total} test logs.",
+            "Its error there is no test error.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class IllPosedGears(Finding):
+    """Gears that may jam, or have two solutions, with rotor and load in simulation: Kikuuwe eqs. 29, 57.
+
+    Attributes:
+        kind: "own_feedback" (of one joint, eq. 29) or "joint_gain" (of all together, eq. 57).
+        joints: names.
+        gain: |ρ̂| or σ_max(P); it should be below 1.
+        servo: name of the joint's servo; empty of several.
+        input_side: asymmetry of the joint's gear.
+        output_side: asymmetry of the joint's gear.
+    """
+
+    joints: tuple[str, ...]
+    gain: float
+    servo: str = ""
+    input_side: float = 0.0
+    output_side: float = 0.0
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """How far, and what to lower."""
+        if self.kind == "joint_gain":
+            return (
+                f"Gears: σ_max(P) is {self.gain:.3g} in this pose with this load (expected < 1, eq. 57).",
+                "A step may have two solutions.",
+                f"Lower gear.output_side of {', '.join(self.joints)}.",
+            )
+        return (
+            f"Joint '{self.joints[0]}': |ρ̂| of its gear is {self.gain:.3g} (expected < 1, eq. 29).",
+            "Friction may jam it while it moves.",
+            f"Lower gear.input_side = {self.input_side:g} or gear.output_side = {self.output_side:g} "
+            f"of servo '{self.servo}'.",
+        )

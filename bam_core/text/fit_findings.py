@@ -373,3 +373,19 @@ def outliers(
         share=share / sum(training.values()) if share else 0.0,
         is_explained=explained,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenLoopErrors(Finding):
+    """Errors of runs in open loop, whose simulation restarts every `restart` s from measured states."""
+
+    kind: str = field(default="open_loop_errors", init=False)
+    restart: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """That errors are over pieces."""
+        return (
+            "Runs in open loop.",
+            f"Errors and bands are over pieces of {self.restart:g} s, which restart from measured states.",
+        )

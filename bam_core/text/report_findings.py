@@ -54,3 +54,25 @@ class MissingParts(Finding):
             f"Not in this directory, written by an older version: {parts}.",
             "Run bam identify again for it.",
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoTrajectories(Finding):
+    """Why a report has no curves.
+
+    Attributes:
+        kind: "missing_trajectories" (no such file) or "other_trajectories" (of other logs or models).
+        file: its name.
+    """
+
+    file: str
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is wrong with the file, and how to get the curves back."""
+        is_missing = self.kind == "missing_trajectories"
+        return (
+            f"{self.file} is missing." if is_missing else f"{self.file} is of other logs or models.",
+            "Fits and residuals cannot be shown.",
+            "Put it back, or run 'bam identify' again.",
+        )

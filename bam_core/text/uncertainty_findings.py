@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from bam_core.text.finding import Finding
+from bam_core.text.finding import Finding, count, percent
 
 _MOST_FACTOR = 10.0  # beyond that, the prediction depends on what is negligible by now
 
@@ -80,3 +80,44 @@ class ParameterRemark(Finding):
         advice = () if self.advice is None else self.advice.sentences
         late = ("Below zero means that commands are stamped late, or positions early.",)
         return (*why, *advice, *(late if self.is_late_stamped else ()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntervalMethod(Finding):
+    """How intervals of parameters are computed.
+
+    Attributes:
+        logs: number of logs in the bootstrap.
+        level: of the intervals, such as 0.95.
+        follows_valley: intervals are longer where the error stays low along a bent valley.
+        allows_for_bench: they allow for tolerances of the bench.
+        allows_for_model: they allow for what parameters change with short windows and with the cause found.
+    """
+
+    kind: str = field(default="interval_method", init=False)
+    logs: int
+    level: float
+    follows_valley: bool = False
+    allows_for_bench: bool = False
+    allows_for_model: bool = False
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Of Student's t: one less than logs, at least 1."""
+        return max(self.logs - 1, 1)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The covariance, the distribution, and what is allowed for."""
+        bent = "They follow the bent valley while the error does not rise (profile likelihood)."
+        model = "They allow for the change of parameters with short windows, and with the cause identified."
+        degrees = self.degrees_of_freedom
+        return (
+            "Jacobian at the optimum.",
+            f"Block bootstrap over {count(self.logs, 'log')} in closed form, scores corrected for leverage.",
+            "The centre is where finer steps and the rest of the search would lead.",
+            f"{percent(self.level)} intervals: Student's t with {degrees} degrees of freedom.",
+            *((bent,) if self.follows_valley else ()),
+            *(("They allow for tolerances of the bench.",) if self.allows_for_bench else ()),
+            *((model,) if self.allows_for_model else ()),
+        )

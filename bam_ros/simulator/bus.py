@@ -138,7 +138,7 @@ class MujocoBus(ServoBus):
         if self._stands:
             return (f"simulation: {_STANDS}",)
         world, lag = self._world, self._pacer.lag()
-        warnings = world.actuation.warnings if world is not None else ()
+        warnings = tuple(map(str, world.actuation.warnings)) if world is not None else ()
         warnings += self._ghosts.warnings if self._ghosts is not None else ()
         if lag * WINDOW <= self._settings.period:
             return warnings

@@ -14,8 +14,11 @@ from bam_core.text.data_findings import (
     FEW,
     DutyMismatch,
     FewLogs,
+    FittedToTest,
     GravityOffZero,
     IllPosedGear,
+    IllPosedGears,
+    InBothSets,
     NoTemperature,
     NoVoltage,
     OffGoals,
@@ -28,6 +31,7 @@ from bam_core.text.fit_findings import (
     AtBound,
     ErrorsDiffer,
     NotConverged,
+    OpenLoopErrors,
     Outliers,
     ParameterList,
     ShortErrors,
@@ -59,7 +63,7 @@ from bam_core.text.recording_findings import (
     UnmetRule,
     UnmodelledSettings,
 )
-from bam_core.text.report_findings import PARTS, MissingParts, NeededUndetermined
+from bam_core.text.report_findings import PARTS, MissingParts, NeededUndetermined, NoTrajectories
 from bam_core.text.robot_findings import (
     FreeBase,
     IdleMotors,
@@ -72,7 +76,7 @@ from bam_core.text.robot_findings import (
     SteadySpeed,
     UndeterminedServos,
 )
-from bam_core.text.uncertainty_findings import ParameterRemark, RunAdvice
+from bam_core.text.uncertainty_findings import IntervalMethod, ParameterRemark, RunAdvice
 from bam_core.text.whole_body_findings import (
     ConstantEffort,
     ContactMismatch,
@@ -178,6 +182,17 @@ RECORD = RunAdvice(kind="record", run="lift_and_drop with 1 kg at 0.15 m, kp 8",
 SOLES = ("right_sole", "left_sole")
 
 EXAMPLES: tuple[Finding, ...] = (
+    IntervalMethod(logs=12, level=0.95),
+    IntervalMethod(logs=1, level=0.95, follows_valley=True, allows_for_bench=True, allows_for_model=True),
+    *(
+        NoTrajectories(kind=kind, file="trajectories.npz")
+        for kind in ("missing_trajectories", "other_trajectories")
+    ),
+    OpenLoopErrors(restart=0.25),
+    InBothSets(logs=("a.json", "b.json")),
+    FittedToTest(model="gear.yaml", seen=1, total=3),
+    IllPosedGears(kind="own_feedback", joints=("hip",), gain=1.2, servo="xl330", output_side=1.6),
+    IllPosedGears(kind="joint_gain", joints=("hip", "knee"), gain=1.2),
     Replaced(directory=Path("found"), models=("m1",)),
     Replaced(directory=Path("found"), models=("m1",), date="2026-01-02", files=("m2.yaml",), plots=3),
     Unfinished(kind="interrupted", directory=Path("found"), resume=""),

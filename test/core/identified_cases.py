@@ -12,7 +12,7 @@ from bam_core.identification.search.space import search_space
 from bam_core.identification.uncertainty.uncertainty import ParameterEstimate, Uncertainty
 from bam_core.servo.effects import IDEAL_BENCH
 from bam_core.servo.friction import FRICTION_MODELS
-from bam_core.text.uncertainty_findings import ParameterRemark
+from bam_core.text.uncertainty_findings import IntervalMethod, ParameterRemark
 from test.core.identification_cases import mx106, record
 
 
@@ -60,7 +60,11 @@ def found(
         converged=False,
         limited=False,
         seconds=1.0,
-        uncertainty=Uncertainty(estimates=estimates, correlation=np.eye(count), method="") if count else None,
+        uncertainty=Uncertainty(
+            estimates=estimates, correlation=np.eye(count), method=IntervalMethod(logs=3, level=0.95)
+        )
+        if count
+        else None,
     )
     split = Split(train=logs[:1], test=logs[1:], rule="script=lift_and_drop")
     return Identification(servo=fit.servo, fits={"m1": fit}, split=split, seed=0, effects=effects)

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
-from pathlib import PurePath
 
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.data.split import Split
@@ -14,8 +12,8 @@ from bam_core.identification.fitting import Fit
 from bam_core.identification.search.methods import METHODS
 from bam_core.identification.software import package_versions, software
 from bam_core.identification.uncertainty.tolerances import Tolerances
-from bam_core.recordings.header_corrections import Correction
 from bam_core.servo.model import Provenance
+from bam_core.text.recording_words import correction_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +52,12 @@ class Origin:
             date=datetime.now(timezone.utc).date().isoformat(),
             tolerances=asdict(self.tolerances),
             corrections={
-                log.name: correction_words(log.corrections) for log in split.logs if log.corrections
+                log.name: ", ".join(
+                    correction_words(each.field, each.value, each.before, each.source)
+                    for each in log.corrections
+                )
+                for log in split.logs
+                if log.corrections
             },
             train_mae=evaluated.train_mae,
             selection_mae=evaluated.selection_mae,
@@ -62,17 +65,3 @@ class Origin:
             train_data={log.name: log.sha256 for log in split.train},
             test_data={log.name: log.sha256 for log in split.test},
         )
-
-
-def correction_words(corrections: Iterable[Correction]) -> str:
-    """Return what was set from outside, in words: "vin 12.0 (header: 7.4; set by bench.yaml)".
-
-    A file is named without its directory: a servo file goes to other machines.
-    """
-    told = []
-    for correction in corrections:
-        before = "not in the header" if correction.before is None else f"header: {correction.before}"
-        told.append(
-            f"{correction.field} {correction.value} ({before}; set by {PurePath(correction.source).name})"
-        )
-    return ", ".join(told)

@@ -16,6 +16,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import SCRIPTS, TrajectoryScript
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
+from bam_core.text.recording_words import run_words
 
 OVERHEAD = 6.0
 """s per run beyond its script: to the start, rest, and back."""
@@ -49,7 +50,7 @@ class CandidateRun:
     @property
     def label(self) -> str:
         """The run in words."""
-        return f"{self.script.name} with {self.bench.mass:g} kg at {self.bench.length:g} m, kp {self.kp:g}"
+        return run_words(self.script.name, self.bench.mass, self.bench.length, self.kp)
 
     @property
     def seconds(self) -> float:

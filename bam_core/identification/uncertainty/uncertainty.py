@@ -40,7 +40,7 @@ from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.rollout_settings import RolloutSettings
-from bam_core.text.uncertainty_findings import ParameterRemark, RunAdvice
+from bam_core.text.uncertainty_findings import IntervalMethod, ParameterRemark, RunAdvice
 
 LEVEL = 0.95
 """Confidence level of the intervals."""
@@ -111,14 +111,14 @@ class Uncertainty:
     Attributes:
         estimates: one per free parameter.
         correlation: (n, n) of the estimates, in their order.
-        method: in words.
+        method: how the intervals are computed.
         prediction: how far runs that took no part may be off; None where that was not worked out.
         headers: what errors of the bench would do to the estimates; intervals allow for them.
     """
 
     estimates: tuple[ParameterEstimate, ...]
     correlation: Array
-    method: str
+    method: IntervalMethod
     prediction: Prediction | None = None
     headers: tuple[HeaderError, ...] = ()
 
@@ -133,7 +133,7 @@ class Uncertainty:
     def summary(self) -> dict[str, Any]:
         """Return the entry of ``summary.json``: SI units, null for what is not finite."""
         return {
-            "method": self.method,
+            "method": str(self.method),
             "estimates": {
                 estimate.name: {
                     "standard_error": estimate.standard_error
@@ -356,11 +356,12 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
     return Uncertainty(
         estimates=tuple(estimates),
         correlation=np.clip(correlation, -1.0, 1.0),
-        method=(
-            f"Jacobian at the optimum, block bootstrap over {logs} logs in its closed form with scores "
-            f"corrected for leverage, about where finer steps of the simulation and the rest of the search "
-            f"would lead; {LEVEL:.0%} intervals from Student's t with {max(logs - 1, 1)} degrees of freedom"
-            f"{_followed(terms)}{_allowed(terms)}"
+        method=IntervalMethod(
+            logs=logs,
+            level=LEVEL,
+            follows_valley=terms.valley is not None,
+            allows_for_bench=bool(terms.headers),
+            allows_for_model=terms.misfit is not None and len(terms.misfit) > 0,
         ),
         headers=terms.headers,
     )
@@ -370,24 +371,6 @@ def _bent(valley: Valley, centre: Array, ways: Array) -> tuple[Array, Array]:
     """Return how far (dimension,) intervals go to either side: straight, or along the valley if farther."""
     low, high = valley.ends(ways)
     return np.maximum(ways, centre - low), np.maximum(ways, high - centre)
-
-
-def _followed(terms: UncertaintyTerms) -> str:
-    return (
-        ", longer where the error rises no more along the bent valley (profile likelihood)"
-        if terms.valley is not None
-        else ""
-    )
-
-
-def _allowed(terms: UncertaintyTerms) -> str:
-    """Say what intervals allow for besides scatter."""
-    allowed = []
-    if terms.headers:
-        allowed.append("tolerances of the bench")
-    if terms.misfit is not None and len(terms.misfit):
-        allowed.append("how far parameters move where short windows, and the cause found, take part")
-    return f"; they allow for {' and '.join(allowed)}" if allowed else ""
 
 
 def _estimate(

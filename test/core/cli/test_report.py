@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from bam_core.cli import main
+from bam_core.text.report_findings import NoTrajectories
 from bam_core.text.verdict_words import headline
+from test.core.finding_cases import logged
 from test.core.report_cases import edit_summary
 
 
@@ -58,8 +60,9 @@ def test_lost_trajectories_are_told_on_the_terminal_too(
 ) -> None:
     (results / "trajectories.npz").unlink()
     assert main(["report", str(results)]) == 0
-    (told,) = [record.message for record in caplog.records]
-    assert told.startswith(f"{results}: trajectories.npz is not there: ")
+    (finding,) = logged(caplog)
+    assert finding == NoTrajectories(kind="missing_trajectories", file="trajectories.npz")
+    assert str(results) in caplog.text
     assert (results / "report.html").is_file()
 
 

@@ -102,7 +102,7 @@ def test_within_a_place_the_line_says_where_and_all_else_stays(error: BamError, 
     found = error.within("dir").within("host")
     assert str(found) == f"host: dir: {line}"
     assert type(found) is type(error)
-    assert vars(found) == vars(error)
+    assert vars(found) == {**vars(error), "place": ("host", "dir")}
     assert str(error) == line
 
 
@@ -127,10 +127,16 @@ def test_errors_keep_the_objects_that_they_are_about() -> None:
     assert (value.thing, value.value, value.expected) == ("supply", 7.0, "9 to 15 V")
     missing = Missing("mass", "a number, kg")
     assert (missing.thing, missing.expected) == ("mass", "a number, kg")
-    conflict = Conflict("arm_mass", "is given twice")
-    assert (conflict.thing, conflict.problem) == ("arm_mass", "is given twice")
+    conflict = Conflict("arm_mass", "given twice", advice="drop one")
+    assert (conflict.thing, conflict.problem, conflict.advice) == ("arm_mass", "given twice", "drop one")
+    inner = conflict.within("entry 2").within("a.yaml")
+    assert (inner.place, inner.thing, inner.advice) == (("a.yaml", "entry 2"), "arm_mass", "drop one")
+    assert conflict.place == ()
     file = NotWritable("a.yaml", DENIED)
-    assert (file.path, file.problem) == ("a.yaml", "cannot be written (Permission denied)")
+    assert file.path == "a.yaml"
+    assert str(DENIED.strerror) in file.problem
+    assert (UnknownName("servo", "mx107", ["mx64", "mx106"]).closest, name.closest) == ("mx106", "mx106")
+    assert UnknownName("servo", "erob", ["mx64"]).closest is None
     software = MissingSoftware("videos", "ffmpeg", problem="is missing", advice="install it")
     assert (software.purpose, software.software) == ("videos", "ffmpeg")
     device = Unavailable("interface eth0", "is down", advice="switch it on")

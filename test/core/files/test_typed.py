@@ -44,7 +44,8 @@ class Machine:
 
 
 YAML = TypedReader(words={Volts: "a number, V"})
-JSON = TypedReader(is_json=True, allows_unknown=True, advice="write it again")
+AGAIN = "write it again"
+JSON = TypedReader(is_json=True, allows_unknown=True, advice=AGAIN)
 
 
 def test_content_becomes_dataclasses() -> None:
@@ -99,8 +100,8 @@ def test_a_wrong_type_is_refused_with_its_place_and_a_cure(
 ) -> None:
     with refused(WrongType, thing=thing, value=found) as caught:
         YAML.read(content, Machine, Path("m.yaml"))
+    assert (caught.value.place, caught.value.advice) == (("m.yaml",), cure)
     assert str(caught.value).startswith(f"m.yaml: {thing}: is ")
-    assert str(caught.value).endswith(f"; {cure}")
 
 
 def test_json_is_shown_as_json_and_has_one_cure() -> None:
@@ -112,8 +113,8 @@ def test_json_is_shown_as_json_and_has_one_cure() -> None:
     ):
         with refused(WrongType, thing=thing, value=found) as caught:
             JSON.read(content, Machine)
-        assert str(caught.value).endswith("; write it again")
-    assert "is true (expected a number)" in _line(JSON, {"name": "m", "supply": True})
+        assert caught.value.advice == AGAIN
+    assert "is true (" in str(_error(JSON, {"name": "m", "supply": True}))
 
 
 def test_null_in_json_is_no_value() -> None:
@@ -134,10 +135,10 @@ def test_an_empty_field_may_count_as_left_out_but_an_empty_section_is_refused() 
 def test_an_unknown_field_is_refused_before_all_else() -> None:
     with refused(UnknownName, name="axle.radios", valid=("axle.radius", "axle.teeth")):
         YAML.read({"name": "m", "axle": {"radios": 1}}, Machine)
-    with refused(UnknownName, name="nane") as caught:
+    with refused(UnknownName, name="nane", closest="name"):
         YAML.read({"nane": "m"}, Machine)
-    assert str(caught.value).endswith("did you mean 'name'?")
-    assert _line(YAML, {"name": "m", "wheels": [{"teeths": 1}]}).startswith("wheels, entry 1: field 'teeths'")
+    with refused(UnknownName, name="teeths", kind="field", place=("wheels, entry 1",)):
+        YAML.read({"name": "m", "wheels": [{"teeths": 1}]}, Machine)
 
 
 def test_a_missing_field_is_named() -> None:
@@ -146,10 +147,10 @@ def test_a_missing_field_is_named() -> None:
 
 
 def test_an_error_of_a_constructor_is_said_to_be_of_its_place() -> None:
-    assert _line(YAML, {"name": "m", "wheels": [{"radius": 1}, {"radius": -1}]}).startswith(
-        "wheels, entry 2: wheel radius: is -1.0"
-    )
-    assert _line(YAML, {"name": "m", "axle": {"radius": -1}}).startswith("axle: wheel radius: is -1.0")
+    with refused(OutOfRange, thing="wheel radius", value=-1.0, place=("wheels, entry 2",)):
+        YAML.read({"name": "m", "wheels": [{"radius": 1}, {"radius": -1}]}, Machine)
+    with refused(OutOfRange, thing="wheel radius", value=-1.0, place=("axle",)):
+        YAML.read({"name": "m", "axle": {"radius": -1}}, Machine)
 
 
 def test_errors_that_are_no_fault_of_the_file_are_not_hidden() -> None:
@@ -168,10 +169,10 @@ def test_a_text_in_place_of_a_file_is_not_quoted() -> None:
     with refused(Malformed) as caught:
         require_section("root:x", Path("m.yaml"), expected="fields", advice="give one")
     assert str(caught.value) == "m.yaml: is text (expected fields); give one"
-    assert "root:x" not in _line(YAML, "root:x")
+    assert "root:x" not in str(_error(YAML, "root:x"))
 
 
-def _line(reader: TypedReader, content: object) -> str:
+def _error(reader: TypedReader, content: object) -> BamError:
     with pytest.raises(BamError) as caught:
         reader.read(content, Machine)
-    return str(caught.value)
+    return caught.value

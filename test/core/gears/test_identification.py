@@ -31,6 +31,7 @@ from bam_core.servo.friction import Friction
 from bam_core.servo.model import Provenance
 from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.simulation.synthetic import SynthesisSettings, synthesize
+from bam_core.text.data_findings import FittedToTest
 from test.core.finding_cases import logged
 from test.core.refusals import refused
 
@@ -233,7 +234,7 @@ def test_the_command_compares_the_gear_with_servo_models(
     }
     assert summary["drivability"] == gear.drivability
     assert f"({gear.drivability})" in printed
-    assert "3 recordings to train on, 1 held out (fraction=0.25)." in printed
+    assert "(fraction=0.25)" in printed
     assert ("not identifiable: " in printed) == bool(summary["not_identifiable"])
     assert main([*words, "--trials", "3"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
@@ -289,7 +290,7 @@ def test_the_file_of_a_fit_is_a_servo_with_the_errors_that_were_printed(
     caplog.clear()
     assert main([*words[:-1], str(again), "--params", str(other)]) == 0
     assert json.loads(again.read_text())["models"]["gear"] == found["models"]["gear"]
-    assert f"{other} was fitted to 1 of the 1 held out" in capsys.readouterr().out
+    assert str(FittedToTest(model=str(other), seen=1, total=1)) in capsys.readouterr().out
     (finding,) = logged(caplog)
     assert finding.kind == "ill_posed_gear"
     assert 1.0 < finding.feedback < 2.0

@@ -15,6 +15,8 @@ from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange, U
 from bam_core.recordings import load_recordings, read_open_loop_text
 from bam_core.recordings.header_corrections import rules_from
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.text.fit_findings import OpenLoopErrors
+from test.core.finding_cases import logged
 from test.core.json_log_cases import log, save
 from test.core.refusals import refused
 
@@ -166,4 +168,4 @@ def test_errors_of_runs_in_open_loop_are_said_to_be_over_pieces(
     """Together with runs in closed loop they are not."""
     others = [save(path.parent, log(motor="mx64"))] if with_another else []
     assert main(["validate", *map(str, [path, *others]), "--params", "mx64"]) == 0
-    assert ("over pieces of 0.25 s" in caplog.text) != with_another
+    assert (OpenLoopErrors(restart=0.25) in logged(caplog)) != with_another

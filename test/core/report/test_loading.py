@@ -12,6 +12,7 @@ import pytest
 
 from bam_core.errors import BamError, Malformed, Missing, UnknownName, Unreadable, WrongType
 from bam_core.report import load_results
+from bam_core.text.report_findings import NoTrajectories
 from test.core.refusals import refused
 from test.core.report_cases import edit_summary
 
@@ -106,16 +107,15 @@ def test_trajectories_of_another_identification_are_left_alone(results: Path) ->
     edit_summary(results, {"split": split})
     loaded = load_results(results)
     assert loaded.trajectories == {}
-    assert loaded.without_trajectories.startswith("trajectories.npz is of other logs or models: ")
+    assert loaded.without_trajectories == NoTrajectories(kind="other_trajectories", file="trajectories.npz")
 
 
 def test_lost_trajectories_are_named_with_the_way_to_get_them_back(results: Path) -> None:
-    assert load_results(results).without_trajectories == ""
+    assert load_results(results).without_trajectories is None
     (results / "trajectories.npz").unlink()
     loaded = load_results(results)
     assert loaded.trajectories == {}
-    assert "trajectories.npz is not there" in loaded.without_trajectories
-    assert "put it back, or run 'bam identify' again" in loaded.without_trajectories
+    assert loaded.without_trajectories == NoTrajectories(kind="missing_trajectories", file="trajectories.npz")
 
 
 def test_trajectories_of_another_search_on_the_same_logs_are_refused(results: Path) -> None:

@@ -291,7 +291,7 @@ def test_an_older_directory_gives_a_page_that_says_what_is_left_out(results: Pat
     assert finding is not None
     assert {"uncertainty", "effects", "per_log"} <= set(finding.parts)
     assert finding.sentence in outline.text
-    assert "trajectories.npz is not there" in outline.text
+    assert 'data-kind="missing_trajectories"' in page
     assert "errors" in outline.charts
     assert "diagram m4" in outline.charts
     assert not {"fit", "effects", "correlation m4"} & set(outline.charts)

@@ -234,7 +234,7 @@ def test_the_command_knows_a_robot_s_directory(output: Path, capsys: pytest.Capt
     assert main(["report", str(output)]) == 0
     assert "wrote" in capsys.readouterr().out
     page = (output / "report.html").read_text()
-    assert "trajectories.npz is not there" in page
+    assert 'data-kind="missing_trajectories"' in page
     assert "fit-data" not in page
 
 

@@ -12,14 +12,12 @@ import cmaes
 import pytest
 
 from bam_core._version import __version__
-from bam_core.identification.choice.fit_provenance import correction_words
 from bam_core.identification.identify import identify
 from bam_core.identification.result import Identification
 from bam_core.identification.search.methods import CMA_ES, METHODS
 from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.uncertainty.tolerances import DEFAULT
 from bam_core.recordings import load_recordings
-from bam_core.recordings.header_corrections import Correction
 from bam_core.servo.model import load_servo
 from test.core.identification_cases import leave_out_intervals, mx106, record, write_log
 
@@ -75,7 +73,8 @@ def test_it_names_what_ran(method: str, files: dict[str, Path], tmp_path: Path) 
         origin = load_servo(tmp_path / f"{model}.yaml").provenance
         assert origin == fit.servo.provenance
         assert origin.method == fit.method == method
-        assert f"identified from 2 recordings by {METHODS[method]} (seed 3, test kp=32" in origin.source
+        for part in ("2", METHODS[method], "seed 3", "test kp=32"):
+            assert part in origin.source
         assert origin.seed == 3
         assert origin.trials is not None
         assert origin.trials_used is not None
@@ -91,13 +90,3 @@ def test_it_names_what_ran(method: str, files: dict[str, Path], tmp_path: Path) 
     assert summary["tolerances"] == asdict(TOLERANCES)
     assert summary["packages"]["numpy"] == version("numpy")
     assert {fit["method"] for fit in summary["models"].values()} == {method}
-
-
-def test_what_was_set_from_outside_is_told_with_what_was_there_before() -> None:
-    corrections = [
-        Correction(field="vin", value=12.0, before=7.4, source="/home/me/data/bench.yaml"),
-        Correction(field="trajectory", value="sin_sin", before=None, source="--set"),
-    ]
-    assert correction_words(corrections) == (
-        "vin 12.0 (header: 7.4; set by bench.yaml), trajectory sin_sin (not in the header; set by --set)"
-    )

@@ -18,6 +18,7 @@ from bam_core.identification.uncertainty.candidate_runs import (
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.text.recording_words import run_words
 from test.core.identification_cases import BENCH, mx106, record
 
 SERVO = mx106("m1")
@@ -27,7 +28,7 @@ def test_a_run_is_its_script_with_its_gain_load_and_supply() -> None:
     script = SCRIPTS["lift_and_drop"]
     run = CandidateRun(script=script, kp=12.0, bench=BENCH, supply_voltage=14.0)
     assert run.seconds == script.duration + 6.0
-    assert run.label == "lift_and_drop with 1 kg at 0.15 m, kp 12"
+    assert run.label == run_words(script.name, BENCH.mass, BENCH.length, 12.0)
     recording = run.as_recording(SERVO)
     assert recording.time[0] == 0.0
     assert recording.time[-1] == pytest.approx(script.duration)

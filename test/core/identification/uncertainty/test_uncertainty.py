@@ -33,7 +33,7 @@ from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.simulation.synthetic import SynthesisSettings, synthesize
-from bam_core.text.uncertainty_findings import ParameterRemark, RunAdvice
+from bam_core.text.uncertainty_findings import IntervalMethod, ParameterRemark, RunAdvice
 from studies.coverage import Case, repeat
 from test.core.identification_cases import BENCH, mx106, record, session
 from test.core.uncertainty_cases import fitted, space_for, toy
@@ -120,7 +120,7 @@ def test_what_is_told_is_not_flagged_and_lies_inside_its_interval() -> None:
         assert each.value == pytest.approx(servo.parameters[each.name], rel=0.1)
     assert np.allclose(np.diag(uncertainty.correlation), 1.0)
     assert np.allclose(uncertainty.correlation, uncertainty.correlation.T)
-    assert f"{len(fit.counts)} logs" in uncertainty.method
+    assert uncertainty.method.logs == len(fit.counts)
 
 
 @pytest.mark.long
@@ -328,9 +328,8 @@ def test_an_interval_is_students_for_scatter_and_normal_for_bench_and_model() ->
         assert each.value == pytest.approx(value)
         assert (each.low, each.high) == (pytest.approx(value - width), pytest.approx(value + width))
         assert each.standard_error == pytest.approx(error)
-    assert "11 degrees of freedom" in found.method
-    assert "tolerances of the bench" in found.method
-    assert "the cause found" in found.method
+    assert found.method == IntervalMethod(logs=12, level=0.95, allows_for_bench=True, allows_for_model=True)
+    assert found.method.degrees_of_freedom == 11
     assert found.headers == terms.headers
 
 
