@@ -45,8 +45,8 @@ def load_trajectories(
         others = set(names) != set(logs) or any(f"{model}_0" not in arrays for model in models)
         of_logs = {} if others else {name: _trajectory(arrays, i, models) for i, name in enumerate(names)}
     require_digest(path, digest)
-    other = NoTrajectories(kind="other_trajectories", file=TRAJECTORIES)
-    return of_logs, other if others else None
+    finding = NoTrajectories(kind="other_trajectories", file=TRAJECTORIES) if others else None
+    return of_logs, finding
 
 
 @contextmanager

@@ -62,7 +62,8 @@ class RunLeftOut(Finding):
         if parts:
             lines.append(f"{self.run}: readings that cannot be right are left out: {listed(parts, most=8)}.")
         if gaps:
-            lines.append(f"{self.run}: nothing is known from {listed(gaps)}; simulations begin anew there.")
+            lines.append(f"{self.run}: no readings from {listed(gaps)}.")
+            lines.append("Simulations restart there.")
         return (*lines, f"{percent(self.lost)} of its readings do not count.")
 
 

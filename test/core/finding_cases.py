@@ -65,6 +65,7 @@ from bam_core.text.recording_findings import (
 )
 from bam_core.text.report_findings import PARTS, MissingParts, NeededUndetermined, NoTrajectories
 from bam_core.text.robot_findings import (
+    CountedTurns,
     FreeBase,
     IdleMotors,
     JointsFinding,
@@ -73,6 +74,7 @@ from bam_core.text.robot_findings import (
     NoInterval,
     NoLoad,
     RobotErrors,
+    RunLeftOut,
     SteadySpeed,
     UndeterminedServos,
 )
@@ -182,6 +184,8 @@ RECORD = RunAdvice(kind="record", run="lift_and_drop with 1 kg at 0.15 m, kp 8",
 SOLES = ("right_sole", "left_sole")
 
 EXAMPLES: tuple[Finding, ...] = (
+    RunLeftOut(run="wave", readings=(("hip", 3, "spikes"),), gaps=((1.0, 1.4),), lost=0.01),
+    CountedTurns(run="wave", wraps=(("hip", 2),)),
     IntervalMethod(logs=12, level=0.95),
     IntervalMethod(logs=1, level=0.95, follows_valley=True, allows_for_bench=True, allows_for_model=True),
     *(

@@ -53,8 +53,8 @@ class Origin:
             tolerances=asdict(self.tolerances),
             corrections={
                 log.name: ", ".join(
-                    correction_words(each.field, each.value, each.before, each.source)
-                    for each in log.corrections
+                    correction_words(change.field, change.value, change.before, change.source)
+                    for change in log.corrections
                 )
                 for log in split.logs
                 if log.corrections
