@@ -27,7 +27,7 @@ TEXT = ROOT / "test/core/text"
 MOST_SENTENCES = 166
 """Tests of sentences. May only fall: lower it when it does."""
 
-MOST_ERROR_LINES = 129
+MOST_ERROR_LINES = 128
 """Tests of error lines. May only fall."""
 
 _WORD = re.compile(r"[(\"']?[A-Za-z][A-Za-z'-]+[,;:.)\"']?")
