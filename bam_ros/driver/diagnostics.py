@@ -42,7 +42,7 @@ def servo_diagnostics(
         status=[
             bus_status,
             *(
-                _servo_status(node, bus, sample, index, withheld.get(name, ""))
+                _servo_status(node, bus, sample, index, str(withheld.get(name, "")))
                 for index, name in enumerate(bus.names)
             ),
         ]

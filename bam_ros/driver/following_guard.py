@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 
 from bam_ros.driver.servo_bus import ServoSample
+from bam_ros.driver.torque_reasons import JointNotFollowing
 
 _TIME = 0.5
 """How long the error may be too large, s: servos that move follow a step within their limits in less."""
@@ -31,8 +32,8 @@ class FollowingGuard:
         """Forget what was seen."""
         self._since = [None] * len(self._names)
 
-    def take(self, sample: ServoSample, now: float) -> str | None:
-        """Take a sample, and return which joint does not follow, in one line; None while all do.
+    def take(self, sample: ServoSample, now: float) -> JointNotFollowing | None:
+        """Take a sample, and return which joint does not follow; None while all do.
 
         Args:
             sample: newest state.
@@ -49,9 +50,12 @@ class FollowingGuard:
             if since is None:
                 self._since[index] = now
             elif now - since >= _TIME:
-                return (
-                    f"{name}: {distance:.3g} rad from its goal for {_TIME:g} {self._second} (expected at most"
-                    f" {self._largest:g}, parameter following_error); free the joint, lower its load or raise"
-                    f" its gain, then command torque off on every joint, and on"
+                return JointNotFollowing(
+                    joint=name,
+                    distance=distance,
+                    limit=self._largest,
+                    duration=_TIME,
+                    second=self._second,
+                    cure_after="then command torque off on every joint, and on",
                 )
         return None

@@ -16,9 +16,10 @@ from bam_ros.driver.joint_states import (
 )
 from bam_ros.driver.safety_states import Report
 from bam_ros.driver.servo_bus import ServoSample
+from bam_ros.driver.torque_reasons import AskedInFault, CommandsEnded, OutsideLimits, Reason
 
 _IDLE = JointCommand()
-_ASKING = "torque is asked for and stays off, see the status of the bus"
+_ASKING = AskedInFault()
 
 
 class JointGate:
@@ -27,20 +28,18 @@ class JointGate:
     Args:
         names: of the joints.
         limits: returns lowest and highest goal of each joint, rad.
-        timeout: of commands, in words.
+        silent: why a joint has no torque whose commands ended.
     """
 
-    def __init__(self, names: Sequence[str], limits: Callable[[], Sequence[Range]], timeout: str) -> None:
-        self._names, self._limits = names, limits
-        self._silent = (
-            f"no servo_commands for {timeout}, nor other commands, while its torque was on"
-            f" (parameter command_timeout), its torque is off; send them again to go on"
-        )
+    def __init__(
+        self, names: Sequence[str], limits: Callable[[], Sequence[Range]], silent: CommandsEnded
+    ) -> None:
+        self._names, self._limits, self._silent = names, limits, silent
         self._joints: tuple[JointState, ...] = (OBEYED,) * len(names)
         self._settled: Sequence[JointCommand] | None = None  # commands that change nothing any more
 
     @property
-    def withheld(self) -> Mapping[str, str]:
+    def withheld(self) -> Mapping[str, Reason]:
         """Joints that get no torque though it may be wanted -> why."""
         return self._reasons(self._joints)
 
@@ -107,7 +106,7 @@ class JointGate:
 
     def _event(
         self, index: int, command: JointCommand, ended: bool, *, off: bool, sample: ServoSample | None
-    ) -> tuple[JointEvent, str]:
+    ) -> tuple[JointEvent, Reason]:
         """Return what has happened to a joint, and the reason of a state that begins with it."""
         if not command.torque_enable:
             if not ended:
@@ -117,14 +116,10 @@ class JointGate:
             low, high = self._limits()[index]
             position = sample.position[index]
             if position < low - OFF_LIMITS or position > high + OFF_LIMITS:  # NaN is neither
-                return JointEvent.ON_OFF_LIMITS, (
-                    f"at {position:.3f} rad, its torque stays off (expected {low:.3f} to {high:.3f} rad, its"
-                    f" limits); turn it back by hand, or correct its zero or the parameter limits; then"
-                    f" command torque off and on"
-                )
+                return JointEvent.ON_OFF_LIMITS, OutsideLimits(position=position, low=low, high=high)
         return JointEvent.ON, ""
 
-    def _reasons(self, joints: Sequence[JointState]) -> Mapping[str, str]:
+    def _reasons(self, joints: Sequence[JointState]) -> Mapping[str, Reason]:
         return {
             name: joint.reason
             for mode in JointMode
@@ -146,7 +141,7 @@ class JointGate:
         return reports
 
 
-def by_reason(withheld: Mapping[str, str]) -> Iterator[str]:
+def by_reason(withheld: Mapping[str, Reason]) -> Iterator[str]:
     """Give one line per reason, with the joints that it holds for."""
     for reason in dict.fromkeys(withheld.values()):
         joints = ", ".join(name for name, other in withheld.items() if other == reason)

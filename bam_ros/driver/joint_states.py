@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from bam_ros.driver.torque_reasons import Reason
+
 
 class JointMode(Enum):
     """What a loop does with the commands of a joint."""
@@ -49,7 +51,7 @@ class JointState:
     """
 
     mode: JointMode = JointMode.OBEYED
-    reason: str = ""
+    reason: Reason = ""
 
 
 OBEYED = JointState()
@@ -65,7 +67,7 @@ _STAYS = {
 }
 
 
-def joint_transition(state: JointState, event: JointEvent, reason: str = "") -> JointState:
+def joint_transition(state: JointState, event: JointEvent, reason: Reason = "") -> JointState:
     """Return the next state of a joint; a pure function.
 
     Args:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bam_ros.driver.torque_reasons import Reason
+
 
 @dataclass(frozen=True)
 class TorqueAsked:
@@ -45,10 +47,10 @@ class NotFollowing:
     """The bus has answered, and a joint has been too far from its goal for too long.
 
     Attributes:
-        reason: joint and distance, in one line.
+        reason: joint and distance.
     """
 
-    reason: str
+    reason: Reason
 
 
 @dataclass(frozen=True)

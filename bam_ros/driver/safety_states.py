@@ -28,6 +28,7 @@ from bam_ros.driver.safety_events import (
     TorqueAsked,
     TorqueNotAsked,
 )
+from bam_ros.driver.torque_reasons import InterruptedWhileAsked, Reason
 
 
 class Mode(Enum):
@@ -93,11 +94,11 @@ class Fault:
     """Why torque is off on all joints.
 
     Attributes:
-        reason: in one line.
+        reason: see there.
         bus_is_back: whether the bus was lost and is open again.
     """
 
-    reason: str
+    reason: Reason
     bus_is_back: bool = False
 
     def __str__(self) -> str:
@@ -218,9 +219,9 @@ def _interrupted(safety: Safety, event: Interrupted) -> Step:
     return after, (Action.DROP_SAMPLE, Action.RESET_GOALS, Action.FORGET_COMMANDS)
 
 
-def _reason_if_asked(event: Interrupted | InterruptionFailed) -> str:
+def _reason_if_asked(event: Interrupted | InterruptionFailed) -> Reason:
     """Return the reason of the fault if commands asked for torque when the interruption began."""
-    return f"{event.what} while torque was asked for; command torque off, then on"
+    return InterruptedWhileAsked(what=event.what)
 
 
 def _bus_lost(safety: Safety, mode: Mode, reason: str) -> Step:
@@ -228,17 +229,17 @@ def _bus_lost(safety: Safety, mode: Mode, reason: str) -> Step:
     return _latch(safety, mode, reason, Action.DROP_SAMPLE, Action.RELEASE)
 
 
-def _latch(safety: Safety, mode: Mode, reason: str, *first: Action) -> Step:
+def _latch(safety: Safety, mode: Mode, reason: Reason, *first: Action) -> Step:
     """Return the step to a mode that keeps torque off; report its reason unless the present fault has it.
 
     Args:
         safety: the present state.
         mode: the next one.
-        reason: of the fault, in one line.
+        reason: of the fault.
         first: actions before all others.
     """
     actions = (*first, Action.RESET_GOALS, Action.AWAIT_RELEASE)
-    if str(safety.fault) == reason:
+    if str(safety.fault) == str(reason):
         return replace(safety, mode=mode), actions
-    line = reason if mode in _REASON_ALONE else f"torque off: {reason}"
+    line = str(reason) if mode in _REASON_ALONE else f"torque off: {reason}"
     return replace(safety, mode=mode, fault=Fault(reason)), (*actions, Report(True, line))

@@ -46,6 +46,7 @@ from bam_ros.driver.servo_bus import (
     ServoGoal,
     ServoSample,
 )
+from bam_ros.driver.torque_reasons import CommandsEnded, Reason
 
 T = TypeVar("T")
 
@@ -90,7 +91,9 @@ class ServoLoop:
         limits = tuple(settings.limits) * (joints if len(settings.limits) == 1 else 1)
         self._streams = CommandStreams(joints, settings.command_timeout)
         self._gate = JointGate(
-            bus.names, lambda: joint_limits(bus, limits), f"{settings.command_timeout:g} {bus.second}"
+            bus.names,
+            lambda: joint_limits(bus, limits),
+            CommandsEnded(timeout=settings.command_timeout, second=bus.second),
         )
         self._shaper = GoalShaper(
             joints, GoalSpeeds(torque_on=settings.torque_on_speed, limit=settings.speed_limit)
@@ -132,12 +135,17 @@ class ServoLoop:
         return f"{fault} (torque is still asked for: {asking})" if asking else fault
 
     @property
+    def fault_reason(self) -> Reason | None:
+        """Why torque is off on every joint; None where it is not, or of single joints only: `withheld`."""
+        return self._safety.fault.reason if self._safety.fault is not None else None
+
+    @property
     def latched(self) -> bool:
         """Whether a fault keeps torque off on every joint."""
         return self._safety.fault is not None
 
     @property
-    def withheld(self) -> Mapping[str, str]:
+    def withheld(self) -> Mapping[str, Reason]:
         """Joints that get no torque though it may be wanted -> why."""
         return self._gate.withheld
 

@@ -7,7 +7,9 @@ import math
 from collections import deque
 from dataclasses import dataclass, field
 
+from bam_ros.driver.torque_reasons import TorqueReason
 from bam_ros.erob.cia402 import DriveState, Encoder, Mode, PowerSwitch, decode_status
+from bam_ros.erob.goal_faults import DriveReleased, OtherMode
 from bam_ros.erob.goal_guard import GoalGuard, GoalLimits
 from bam_ros.erob.messages import AxisGoal, AxisSample
 from bam_ros.erob.objects import Object
@@ -122,8 +124,8 @@ class Axis:
         if mode >= 0:
             self._mode = values[mode]
 
-    def take_goal(self, goal: AxisGoal, now: float) -> str:
-        """Take a goal that arrived at `now`, s; return why it must not be followed, empty where it may."""
+    def take_goal(self, goal: AxisGoal, now: float) -> TorqueReason | None:
+        """Take a goal that arrived at `now`, s; return why it must not be followed, None where it may."""
         return self._guard.take(goal, self._position, now)
 
     def outputs(self, goal: AxisGoal) -> bytes:
@@ -175,28 +177,19 @@ class Axis:
         gained = acceleration * self.dead_time
         return self._position + (self._velocity + 0.5 * gained) * self.dead_time, self._velocity + gained
 
-    def complaint(self, cycles_to_enable: int) -> str:
-        """Return what is wrong though the drive is not in fault, empty where all is well."""
+    def complaint(self, cycles_to_enable: int) -> TorqueReason | None:
+        """Return what is wrong though the drive is not in fault, None where all is well."""
         if self._guard.behind > self._guard.max_behind:
             return self._guard.complaint(abs(self._goal - self._position))
         if self.state.is_fault or not self._enabling:
-            return ""
+            return None
         if self._was_enabled:
-            return (
-                f"{self.name}: let go by itself, drive is in {self.state.value!r} (expected 'operation"
-                f" enabled'); check its supply and safety circuit"
-            )
+            return DriveReleased(joint=self.name, state=self.state.value)
         if self._enabling > cycles_to_enable:
             if self._mode != Mode.CYCLIC_TORQUE:
-                return (
-                    f"{self.name}: drive stays in mode {self._mode} (expected {int(Mode.CYCLIC_TORQUE)},"
-                    f" cyclic torque); see what its firmware supports"
-                )
-            return (
-                f"{self.name}: torque does not go on, drive stays in {self.state.value!r} (expected"
-                f" 'operation enabled' within {ENABLE_TIME:g} s); check its supply and safety circuit"
-            )
-        return ""
+                return OtherMode(joint=self.name, mode=self._mode, expected=int(Mode.CYCLIC_TORQUE))
+            return DriveReleased(joint=self.name, state=self.state.value, within=ENABLE_TIME)
+        return None
 
     def sample(self) -> AxisSample:
         """Return what is known of the drive now."""

@@ -220,7 +220,7 @@ class Cycle:
             self._checked_goals = goals
             for axis, goal in zip(self._axes, goals.axes, strict=True):
                 if refusal := axis.take_goal(goal, self._last_goals_time):
-                    self._trip(BamError(refusal))
+                    self._trip(BamError(str(refusal)))
 
     def _safe_goals(self) -> Goals:
         """Return the goals in force, with torque off after a trip and without current after lost cycles."""
@@ -251,7 +251,7 @@ class Cycle:
         for index, axis in enumerate(self._axes):
             if self._trip_error is None and (complaint := axis.complaint(self._enable_cycles)):
                 self._check_al_status(index)  # a drive that is not in OP gives a clearer reason
-                self._trip(BamError(complaint))
+                self._trip(BamError(str(complaint)))
 
     def _handle_loss(self, outcome: Outcome) -> None:
         """Count a cycle without valid answer; trip if there was none for the loss time."""

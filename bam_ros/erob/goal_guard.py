@@ -11,6 +11,8 @@ import math
 from dataclasses import dataclass
 
 from bam_ros.driver.joint_limits import HALF_TURN, OFF_LIMITS
+from bam_ros.driver.torque_reasons import JointNotFollowing, TorqueReason
+from bam_ros.erob.goal_faults import GoalJumped, GoalOutsideLimits
 from bam_ros.erob.messages import AxisGoal
 
 _HELD_OFF_LIMITS = OFF_LIMITS + 0.01
@@ -58,8 +60,8 @@ class GoalGuard:
         self._when = 0.0  # s; when that goal came
         self._credit = _UNEVEN  # s of motion at full speed that the next goal may make
 
-    def take(self, goal: AxisGoal, position: float, now: float) -> str:
-        """Take a goal that has arrived; return why it must not be followed, in one line, empty where it may.
+    def take(self, goal: AxisGoal, position: float, now: float) -> TorqueReason | None:
+        """Take a goal that has arrived; return why it must not be followed, None where it may.
 
         Args:
             goal: of the joint.
@@ -68,15 +70,12 @@ class GoalGuard:
         """
         if not goal.enable:
             self._goal = math.nan
-            return ""
+            return None
         if math.isnan(goal.position):
-            return ""
+            return None
         limits = self._limits
         if not limits.low - _HELD_OFF_LIMITS <= goal.position <= limits.high + _HELD_OFF_LIMITS:
-            return (
-                f"{self._name}: goal {goal.position:.4g} rad (expected {limits.low:.4g} to"
-                f" {limits.high:.4g}, parameter limits); correct the goal (rad, not degrees) or the parameter"
-            )
+            return GoalOutsideLimits(joint=self._name, goal=goal.position, low=limits.low, high=limits.high)
         if math.isnan(self._goal):
             self._goal = goal.position if math.isnan(position) else position
             self._when, self._credit = now, _UNEVEN
@@ -84,20 +83,18 @@ class GoalGuard:
         self._goal, self._when = goal.position, now
         self._credit = min(self._credit, _UNEVEN) + elapsed - step / limits.speed
         if self._credit < 0.0:
-            return (
-                f"{self._name}: goal jumped by {step:.3g} rad to {goal.position:.4g} rad (expected at most"
-                f" {limits.speed:g} rad/s, parameter speed_limit); send goals that move slower"
-            )
-        return ""
+            return GoalJumped(joint=self._name, goal=goal.position, step=step, speed=limits.speed)
+        return None
 
     def note(self, error: float) -> None:
         """Note the distance of a driven joint from its goal in this cycle, rad."""
         self.behind = self.behind + 1 if error > self._error else 0
 
-    def complaint(self, error: float) -> str:
-        """Return that the joint does not follow, in one line, with its distance from the goal, rad."""
-        return (
-            f"{self._name}: {error:.3g} rad from its goal for {_FOLLOWING_TIME:g} s (expected at most"
-            f" {self._limits.following_error:g}, parameter following_error); free the joint, lower its load"
-            f" or raise its gain"
+    def complaint(self, error: float) -> JointNotFollowing:
+        """Return that the joint does not follow, with its distance from the goal, rad."""
+        return JointNotFollowing(
+            joint=self._name,
+            distance=error,
+            limit=self._limits.following_error,
+            duration=_FOLLOWING_TIME,
         )

@@ -25,6 +25,7 @@ from bam_ros.driver.joint_path import PathPoint
 from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.servo_bus import Gains, ServoBus, ServoSample
 from bam_ros.driver.servo_loop import ServoLoop
+from bam_ros.driver.torque_reasons import OutsideLimits
 from bam_ros.driver.trajectory_follower import TrajectoryFollower
 from bam_ros.driver.trajectory_goal import (
     DefaultTolerances,
@@ -208,7 +209,9 @@ def test_a_joint_outside_its_limits_gets_no_torque(kind: str, drive: Open) -> No
     driven = drive(kind, limits=((0.5, 1.0), HALF_TURN))
     driven.until(lambda sample: "hip: at" in str(driven.loop.fault), hip=math.nan, knee=math.nan)
     driven.until(lambda sample: sample.torque_enabled[0] is False, hip=math.nan, knee=math.nan)
-    assert "torque stays off (expected 0.500 to 1.000 rad" in str(driven.loop.fault)
+    reason = driven.loop.withheld["hip"]
+    assert isinstance(reason, OutsideLimits)
+    assert (reason.low, reason.high) == (0.5, 1.0)
 
 
 @pytest.mark.parametrize("kind", POSITIONS)

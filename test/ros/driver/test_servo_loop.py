@@ -15,8 +15,9 @@ import pytest
 from bam_core.errors import Unavailable
 from bam_ros.driver import servo_loop
 from bam_ros.driver.goal_shaper import JointCommand
-from bam_ros.driver.hardware_errors import HardwareError
+from bam_ros.driver.hardware_errors import HardwareError, describe_hardware_errors
 from bam_ros.driver.loop_settings import LoopSettings
+from bam_ros.driver.safety_states import Fault
 from bam_ros.driver.servo_bus import (
     BusCorrupt,
     BusGone,
@@ -27,6 +28,13 @@ from bam_ros.driver.servo_bus import (
     ServoSample,
 )
 from bam_ros.driver.servo_loop import ServoLoop
+from bam_ros.driver.torque_reasons import (
+    AskedInFault,
+    CommandsEnded,
+    InterruptedWhileAsked,
+    JointNotFollowing,
+    OutsideLimits,
+)
 from test.ros.ros_helpers import PATIENCE, FakeBus, wait_for
 from test.ros.stepped_bus import SteppedBus, SteppedLoop
 
@@ -55,7 +63,7 @@ def test_a_lost_command_stream_releases_and_its_return_ends_that() -> None:
     assert stepped.bus.torque == [True]
     stepped.run(0.02)
     assert stepped.bus.torque == [False]
-    assert "joint: no servo_commands for 0.05 s" in str(stepped.loop.fault)
+    assert stepped.loop.withheld == {"joint": CommandsEnded(timeout=0.05)}
     assert "command_timeout" in str(stepped.loop.fault)
     stepped.loop.take(ON)
     stepped.run(0.01)
@@ -144,7 +152,7 @@ def test_a_port_that_comes_back_moves_nothing_for_a_stream_that_never_ended() ->
     lose(stepped, GONE)
     stepped.run(1.0, joint=0.0)
     assert stepped.bus.torque == [False]
-    assert "command torque off, then on" in str(stepped.loop.fault)
+    assert stepped.loop._safety.fault == Fault(str(GONE), bus_is_back=True)
     assert stepped.events[0] == str(GONE)  # and not that torque is off, which nobody knows
     stepped.loop.take(OFF)
     stepped.run(0.01)
@@ -193,12 +201,14 @@ def test_durations_on_the_clock_of_a_simulation_are_called_simulated() -> None:
 
     stepped = holding(Simulated(), command_timeout=0.05)
     stepped.run(0.1)
-    assert "no servo_commands for 0.05 simulated s" in str(stepped.loop.fault)
+    assert stepped.loop.withheld == {"joint": CommandsEnded(timeout=0.05, second="simulated s")}
+    assert "0.05 simulated s" in str(stepped.loop.fault)
     bus = Simulated()
     bus.stuck = {"joint"}
     stepped = holding(bus, following_error=0.1, speed_limit=20.0, torque_on_speed=20.0)
     stepped.run(2.0, joint=1.0)
-    assert "rad from its goal for 0.5 simulated s" in str(stepped.loop.fault)
+    assert stepped.loop.fault_reason.second == "simulated s"
+    assert "0.5 simulated s" in str(stepped.loop.fault)
 
 
 def test_a_hardware_error_releases_and_is_named_once() -> None:
@@ -207,7 +217,7 @@ def test_a_hardware_error_releases_and_is_named_once() -> None:
     stepped.run(0.1, joint=0.0)
     assert stepped.bus.torque == [False]
     assert len([line for line in stepped.events if "overload" in line]) == 1
-    assert "free the shaft" in str(stepped.loop.fault)
+    assert stepped.loop.fault_reason == describe_hardware_errors("joint", HardwareError.OVERLOAD)[0]
 
 
 def test_a_fault_is_not_acknowledged_by_a_stream_that_only_ends() -> None:
@@ -334,7 +344,9 @@ def test_a_joint_does_not_follow_on_either_side(side: float) -> None:
     stepped = SteppedLoop(SteppedBus("hip", "knee"), following_error=1.0)
     stepped.bus.stuck = {"hip"}
     stepped.run(2.0, hip=1.1 * side, knee=0.0)
-    assert str(stepped.loop.fault).startswith("hip: 1.1 rad from its goal")
+    reason = stepped.loop.fault_reason
+    assert isinstance(reason, JointNotFollowing)
+    assert (reason.joint, reason.distance) == ("hip", pytest.approx(1.1))
 
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
@@ -342,7 +354,7 @@ def test_a_joint_is_off_its_limits_on_either_side(side: float) -> None:
     stepped = SteppedLoop(SteppedBus(position=1.2 * side), limits=((-1.0, 1.0),))
     stepped.run(0.1, joint=0.0)
     assert stepped.bus.torque == [False]
-    assert f"at {1.2 * side:.3f} rad, its torque stays off" in str(stepped.loop.fault)
+    assert stepped.loop.withheld == {"joint": OutsideLimits(position=1.2 * side, low=-1.0, high=1.0)}
 
 
 @pytest.mark.parametrize("step", [0.0005, 0.002, 0.1], ids=["2 kHz", "500 Hz", "10 Hz"])
@@ -353,7 +365,10 @@ def test_a_joint_that_does_not_follow_trips(step: float) -> None:
     assert stepped.loop.fault is None
     stepped.run(2.0, hip=0.5, knee=1.1)
     assert stepped.bus.torque == [False, False]
-    assert str(stepped.loop.fault).startswith("knee: 1.1 rad from its goal for 0.5 s (expected at most 1,")
+    reason = stepped.loop.fault_reason
+    assert isinstance(reason, JointNotFollowing)
+    assert (reason.joint, reason.distance) == ("knee", pytest.approx(1.1))
+    assert (reason.limit, reason.duration, reason.second) == (1.0, 0.5, "s")
 
 
 def test_a_following_error_of_zero_is_none() -> None:
@@ -381,7 +396,7 @@ def test_a_joint_outside_its_limits_is_not_switched_on_and_the_others_are() -> N
     stepped = SteppedLoop(bus, limits=((-1.0, 1.0),))
     stepped.run(0.2, hip=0.5, knee=0.5)
     assert bus.torque == [True, False]
-    assert "knee: at 3.000 rad, its torque stays off (expected -1.000 to 1.000 rad" in str(stepped.loop.fault)
+    assert stepped.loop.withheld == {"knee": OutsideLimits(position=3.0, low=-1.0, high=1.0)}
     bus.position[1] = 0.9  # turned back by hand, which torque must not surprise
     stepped.run(0.2, hip=0.5, knee=0.5)
     assert bus.torque == [True, False]
@@ -432,7 +447,7 @@ def test_a_stream_that_went_on_during_a_reboot_moves_nothing_and_a_new_one_does(
     stepped.run(0.2, joint=0.0)
     assert request.done()
     assert stepped.bus.torque == [False]
-    assert "rebooted while torque was asked for; command torque off, then on" in str(stepped.loop.fault)
+    assert stepped.loop.fault_reason == InterruptedWhileAsked(what="rebooted")
     stepped.run(0.1)  # the stream ends
     stepped.run(0.02, joint=0.0)
     assert stepped.bus.torque == [True]
@@ -455,10 +470,11 @@ def test_a_fault_is_the_only_thing_said_of_a_joint_while_it_lasts() -> None:
     stepped = SteppedLoop(SteppedBus("hip", "knee"), command_timeout=0.05, following_error=0.3)
     stepped.bus.stuck = {"hip"}
     stepped.run(2.0, hip=0.8, knee=0.0)
-    assert "hip: 0.8 rad from its goal" in str(stepped.loop.fault)
+    assert stepped.loop.fault_reason.joint == "hip"
     said = len(stepped.events)
     stepped.run(0.2, knee=0.0)
-    assert "(torque is still asked for: knee)" in str(stepped.loop.fault)
+    assert stepped.loop.withheld == {"knee": AskedInFault()}
+    assert ": knee)" in str(stepped.loop.fault)
     stepped.run(0.2, hip=0.0, knee=0.0)
     stepped.run(0.2)
     assert stepped.events[said:] == []
@@ -471,7 +487,7 @@ def test_a_fault_is_the_only_thing_said_of_a_joint_while_it_lasts() -> None:
 def test_a_joint_outside_its_limits_whose_client_dies_never_had_torque() -> None:
     stepped = SteppedLoop(SteppedBus("hip", "knee", position=2.0), limits=((-1.0, 1.0), (-3.0, 3.0)))
     stepped.run(0.2, hip=0.5, knee=2.0)
-    assert "hip: at 2.000 rad" in stepped.events[-1]
+    assert str(OutsideLimits(position=2.0, low=-1.0, high=1.0)) in stepped.events[-1]
     stepped.run(2.0, knee=2.0)
     assert not [line for line in stepped.events if "no servo_commands" in line]
 

@@ -12,6 +12,7 @@ import pytest
 from bam_core.servo.model import load_servo
 from bam_ros.erob.axis import Axis, Ratings
 from bam_ros.erob.cia402 import DriveState, Encoder
+from bam_ros.erob.goal_faults import DriveReleased, OtherMode
 from bam_ros.erob.messages import AxisGoal
 from bam_ros.erob.objects import Object
 from bam_ros.erob.pdo_layout import load_layout
@@ -181,7 +182,7 @@ def test_a_fault_is_told_with_its_code_and_stops_the_torque() -> None:
     assert (drive.state, drive.sample().error_code) == (DriveState.FAULT, 0x2310)
     drive.take(inputs(0.0, status=OFF, error=0x2310))  # drives keep the code of the last fault
     assert drive.sample().error_code == 0
-    assert drive.complaint(10) == ""
+    assert drive.complaint(10) is None
 
 
 def test_a_drive_that_lets_go_or_never_holds_is_named() -> None:
@@ -190,14 +191,16 @@ def test_a_drive_that_lets_go_or_never_holds_is_named() -> None:
     target(drive, hold(0.0))
     drive.take(inputs(0.0, status=OFF))
     target(drive, hold(0.0))
-    assert "let go by itself, drive is in 'switch on disabled'" in drive.complaint(10)
+    assert drive.complaint(10) == DriveReleased(joint=drive.name, state="switch on disabled")
     other = axis()
     for _ in range(10):
         other.take(inputs(0.0, status=OFF))
         target(other, hold(0.0))
-        assert other.complaint(10) == ""
+        assert other.complaint(10) is None
     target(other, hold(0.0))
-    assert "torque does not go on" in other.complaint(10)
+    never = other.complaint(10)
+    assert isinstance(never, DriveReleased)
+    assert never.within is not None
 
 
 def test_a_drive_in_another_mode_gets_no_torque_and_is_named() -> None:
@@ -205,7 +208,7 @@ def test_a_drive_in_another_mode_gets_no_torque_and_is_named() -> None:
     for status in (ENABLED, *(OFF,) * 12):
         drive.take(load_layout("torque").transmit.pack([0, 0, 0, status, 0, 8, 48000]))
         assert target(drive, hold(1.0)) == (0, 0)
-    assert "drive stays in mode 8 (expected 10, cyclic torque)" in drive.complaint(10)
+    assert drive.complaint(10) == OtherMode(joint=drive.name, mode=8, expected=10)
 
 
 def test_the_mode_is_cyclic_torque_in_every_frame() -> None:
