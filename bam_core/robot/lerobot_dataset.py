@@ -21,14 +21,15 @@ from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict, Malformed, Missing, MissingSoftware, Unreadable
 from bam_core.files.json_file import read_json
 from bam_core.robot.lerobot_units import (
-    DEGREES,
-    NORMALISED,
-    RADIANS,
     load_calibration,
+    radians_of_shares,
     require_unit,
 )
 from bam_core.robot.run import RobotRun
 from bam_core.robot.screening import screened_run
+from bam_core.robot.value_steps import DEGREES, NORMALISED, RADIANS
+from bam_core.text.finding import log_findings
+from bam_core.text.robot_findings import DerivedRanges
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ def read_dataset_runs(
     Args:
         path: of the dataset.
         unit: of positions, one of `lerobot_units.UNITS`; None: what the values show.
-        calibration: of the arm, for normalised values.
+        calibration: of the arm, for normalised values; None: the steps between values show the ranges.
 
     Raises:
         BamError: the dataset cannot be read, has no names of joints, or its unit is not known.
@@ -75,18 +76,32 @@ def read_dataset_runs(
             expected="goals of joints, such as shoulder_pan.pos, in both",
         )
     arm = [name for name in joints if not name.endswith(_GRIPPER)]
-    told = require_unit(path, unit, {name: states[name] for name in arm} or states)
+    proof = require_unit(path, unit, {name: states[name] for name in arm} or states)
     if unit is None:
-        log.info("%s: degrees, as the steps between its values show", path)
+        log.info("%s: unit %s, as the steps between its values show", path, proof.unit)
     largest = max(float(np.abs(states[name]).max()) for name in joints)
-    if told == DEGREES and largest < 2.0 * np.pi:
+    if proof.unit == DEGREES and not proof.steps and largest < 2.0 * np.pi:
         log.warning("%s: no joint goes beyond %.3g; if these are radians, say --unit rad", path, largest)
-    if told != RADIANS:
+    if proof.unit != RADIANS:
         for name in set(joints) - set(arm):
             log.info("%s: %s is left out: a share of its opening, no angle", path, name)
         joints = arm
-    goals = _radians({name: goals[name] for name in joints}, told, calibration)
-    states = _radians({name: states[name] for name in joints}, told, calibration)
+    goals, states = ({name: values[name] for name in joints} for values in (goals, states))
+    if proof.unit == NORMALISED:
+        ranges = None if calibration is None else load_calibration(calibration)
+        if ranges is None:
+            log_findings(log, [DerivedRanges(dataset=str(path), ranges=tuple(proof.ranges.items()))])
+        # The steps of goals are those of the arm that led.
+        goals, states = (radians_of_shares(path, states, values, ranges) for values in (goals, states))
+    else:
+        if calibration is not None:
+            raise Conflict(
+                "--calibration", f"is of no use for positions in {proof.unit}", expected="--unit normalised"
+            )
+        scale = np.pi / 180.0 if proof.unit == DEGREES else 1.0
+        goals, states = (
+            {name: scale * column for name, column in values.items()} for values in (goals, states)
+        )
     fps = info.get("fps")
     log.info(
         "%s: times are those of %s frames per second, kept or not: a recording loop that was slower makes "
@@ -190,25 +205,6 @@ def _named(path: Path, info: dict[str, Any], column: str, table: dict[str, Array
             advice="add them, in the order of the motors",
         )
     return {str(name).removesuffix(_SUFFIX): table[column][:, place] for place, name in enumerate(names)}
-
-
-def _radians(
-    columns: dict[str, Array], unit: str, calibration: str | os.PathLike[str] | None
-) -> dict[str, Array]:
-    if unit == NORMALISED:
-        if calibration is None:
-            raise Missing(
-                "--calibration",
-                "the arm's file of LeRobot, ~/.cache/huggingface/lerobot/calibration/robots/TYPE/ID.json, "
-                "with the ranges that normalised values are shares of",
-                advice="add it, or record with use_degrees",
-            )
-        ranges = load_calibration(calibration)
-        return {name: ranges.radians(name, values) for name, values in columns.items()}
-    if calibration is not None:
-        raise Conflict("--calibration", f"is of no use for positions in {unit}", expected="--unit normalised")
-    scale = np.pi / 180.0 if unit == DEGREES else 1.0
-    return {name: scale * values for name, values in columns.items()}
 
 
 def parquet_module(path: Path) -> Any:

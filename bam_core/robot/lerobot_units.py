@@ -3,32 +3,38 @@
 
 LeRobot's motor buses write degrees (`use_degrees`), or shares of the range that was found in calibration:
 -100 to 100, for a gripper 0 to 100 (`MotorNormMode` in lerobot/motors/motors_bus.py). The same names stand
-for both. Degrees can be recognised: all joints then have the same step between values, 360/4095.
+for both. The steps between values show which they are, see `value_steps`.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.errors import BadData, Malformed, Missing, UnknownName
+from bam_core.errors import BadData, Conflict, Malformed, Missing, UnknownName
 from bam_core.files.json_file import read_json
+from bam_core.robot.value_steps import (
+    COUNTS,
+    COUNTS_PER_TURN,
+    DEGREES,
+    NORMALISED,
+    RADIANS,
+    STEPS,
+    UnitProof,
+    range_counts,
+    unit_proof,
+)
 
-DEGREES, RADIANS, NORMALISED = "deg", "rad", "normalised"
 UNITS = (DEGREES, RADIANS, NORMALISED)
 """What positions may be in: degrees, radians, or shares of the calibrated range, -100 to 100."""
 
-_COUNTS = 4096  # per turn, of the encoders in all of LeRobot's own arms
-_DEGREE_STEPS = (360.0 / (_COUNTS - 1), 360.0 / _COUNTS)  # as LeRobot writes them since 0.2, and before
-_SAME_STEP = 2e-4  # relative; the two above differ by as much, those of other ranges by far more
-_LEAST_VALUES = 20  # distinct ones, from which the step between them is known
-_OFF_GRID = 0.05  # of a step, of values in single precision
+_NAMES = {DEGREES: "degrees", RADIANS: "radians", NORMALISED: "shares of a calibrated range"}
 _LARGEST_ANGLE = 4.0 * math.pi  # rad, two turns; a joint's angle is less
 
 
@@ -55,7 +61,7 @@ class Calibration:
         if joint not in self.ranges:
             raise UnknownName(f"joint of {self.path}", joint, self.ranges)
         first, last = self.ranges[joint]
-        half = math.pi * (last - first) / _COUNTS
+        half = math.pi * (last - first) / COUNTS_PER_TURN
         return np.asarray((-half if joint in self.inverted else half) * values / 100.0)
 
 
@@ -74,47 +80,41 @@ def load_calibration(path: str | os.PathLike[str]) -> Calibration:
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         raise Malformed(path, "is no calibration", expected=expected, advice="name the arm's file") from None
     for name, (first, last) in ranges.items():
-        if not 0 <= first < last < _COUNTS:
+        if not 0 <= first < last < COUNTS_PER_TURN:
             raise Malformed(
-                path, f"{name} has the range {first} to {last}", expected=f"counts from 0 to {_COUNTS - 1}"
+                path,
+                f"{name} has the range {first} to {last}",
+                expected=f"counts from 0 to {COUNTS_PER_TURN - 1}",
             )
     return Calibration(ranges=ranges, inverted=inverted, path=path)
 
 
-def recognised_unit(positions: Sequence[Array]) -> str | None:
-    """Return DEGREES where measured positions have the step of degrees on all joints, else None.
-
-    Args:
-        positions: of every joint, measured, (samples,). Joints with few distinct values do not count.
-    """
-    steps = [step for position in positions if (step := _step(position)) is not None]
-    for expected in _DEGREE_STEPS:
-        if steps and all(abs(step / expected - 1.0) < _SAME_STEP for step in steps):
-            return DEGREES
-    return None
-
-
-def require_unit(place: object, unit: str | None, positions: Mapping[str, Array]) -> str:
-    """Return the unit of a dataset: what the user says, checked, or what its values show.
+def require_unit(place: object, unit: str | None, positions: Mapping[str, Array]) -> UnitProof:
+    """Return the unit of a dataset, and what its values show: what the user gives, checked, or is proven.
 
     Args:
         place: path of the dataset.
-        unit: what the user says; None: nothing.
+        unit: what the user gives; None: nothing.
         positions: joint -> measured, (samples,).
 
     Raises:
         BamError: it is not known, or the values contradict it.
     """
-    shown = recognised_unit(list(positions.values()))
-    if unit is None and shown is None:
+    proof = unit_proof(positions)
+    if proof.unit == COUNTS:
+        raise BadData(
+            f"{place}", "has steps of 1: these are counts of the encoders", advice="convert them to degrees"
+        )
+    if unit is None and proof.unit is None:
         raise Missing(
             f"{place}, unit",
             "degrees, radians, or shares of the calibrated range, -100 to 100; LeRobot's files do not say",
-            advice="say --unit deg if it was recorded with use_degrees, else --unit normalised with "
-            "--calibration FILE",
+            advice="say --unit deg if it was recorded with use_degrees, else --unit normalised",
         )
-    if unit is None:
-        return DEGREES
+    if unit is None or unit == proof.unit:
+        return proof
+    if proof.unit is not None:
+        raise _contradiction(place, unit, proof)
     joint, largest = max(
         ((name, float(np.abs(position).max())) for name, position in positions.items()),
         key=lambda item: item[1],
@@ -123,23 +123,64 @@ def require_unit(place: object, unit: str | None, positions: Mapping[str, Array]
         raise BadData(
             f"{place}, {joint}", f"reaches {largest:.4g}, which are no radians", advice="say --unit deg"
         )
-    if unit == NORMALISED and (largest > 100.0 or shown == DEGREES):
-        reason = f"{joint} reaches {largest:.4g}" if largest > 100.0 else "all joints have steps of degrees"
-        raise BadData(f"{place}", f"is not normalised: {reason}", advice="say --unit deg")
-    return unit
+    if unit == NORMALISED and largest > 100.0:
+        raise BadData(f"{place}, {joint}", f"reaches {largest:.4g}: not normalised", advice="say --unit deg")
+    ranges = {name: count for name, values in positions.items() if (count := range_counts(values))}
+    return replace(proof, unit=unit, ranges=ranges if unit == NORMALISED else {})
 
 
-def _step(values: Array) -> float | None:
-    """Return the step of which all differences are multiples; None where there is none, or too few values."""
-    distinct = np.unique(values)
-    if len(distinct) < _LEAST_VALUES:
-        return None
-    differences = np.diff(distinct)
-    step = float(differences[differences > 1e-3].min(initial=np.inf))
-    if not np.isfinite(step):
-        return None
-    for _ in range(3):  # the farther away a value, the better it tells the step
-        counts = np.round((distinct - distinct[0]) / step)
-        step = float((distinct[-1] - distinct[0]) / counts[-1])
-    off = np.abs((distinct - distinct[0]) / step - np.round((distinct - distinct[0]) / step))
-    return step if off.max() < _OFF_GRID else None
+def _contradiction(place: object, unit: str, proof: UnitProof) -> BadData:
+    """Return the error about values whose steps show another unit than the user gives."""
+    joint, step = next(iter(proof.steps.items()))
+    expected = STEPS.get(unit)
+    words = f"{joint} has steps of {step:.3g}"
+    if expected is not None:
+        words += f", {_NAMES[unit]} have {expected[0]:.3g}"
+    if proof.unit == NORMALISED:
+        shown = f"these are shares of a calibrated range of {proof.ranges[joint]} counts"
+    else:
+        shown = f"these are {_NAMES[proof.unit or unit]}"
+    return BadData(f"{place}", f"{words}: {shown}", advice=f"say --unit {proof.unit}")
+
+
+def radians_of_shares(
+    place: object,
+    positions: Mapping[str, Array],
+    columns: Mapping[str, Array],
+    calibration: Calibration | None,
+) -> dict[str, Array]:
+    """Return angles from the middle of the calibrated ranges, of values from -100 to 100.
+
+    The steps of a joint's values show the width of its range. Whether its values have the other sign
+    (`drive_mode`) they do not show.
+
+    Args:
+        place: path of the dataset.
+        positions: joint -> values that show the width, (samples,).
+        columns: joint -> values to convert, of the same joints.
+        calibration: of the arm; None: there is none.
+
+    Raises:
+        BamError: a width is not known, or the calibration has another one than the values.
+    """
+    result = {}
+    for name, values in columns.items():
+        counts = range_counts(positions[name])
+        if calibration is None:
+            if counts is None:
+                raise Missing(
+                    f"{place}, range of {name}",
+                    "the width of its calibrated range: too few distinct values show it",
+                    advice="add --calibration ~/.cache/huggingface/lerobot/calibration/robots/TYPE/ID.json",
+                )
+            result[name] = math.pi * counts / COUNTS_PER_TURN * values / 100.0
+            continue
+        result[name] = calibration.radians(name, values)
+        first, last = calibration.ranges[name]
+        if counts is not None and counts != last - first:
+            raise Conflict(
+                f"{calibration.path}, {name}",
+                f"has a range of {last - first} counts, while the steps of its values show {counts}",
+                advice="give the calibration with which the dataset was recorded, or none",
+            )
+    return result

@@ -68,6 +68,31 @@ class RunLeftOut(Finding):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DerivedRanges(Finding):
+    """Calibrated ranges that the steps between a dataset's values show.
+
+    Attributes:
+        dataset: its path.
+        ranges: joint and counts of its range.
+    """
+
+    kind: str = field(default="derived_ranges", init=False)
+    dataset: str
+    ranges: tuple[tuple[str, int], ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The ranges, and what no value shows."""
+        ranges = listed([f"{joint} {counts}" for joint, counts in self.ranges], most=8)
+        return (
+            f"{self.dataset}: values are shares of calibrated ranges.",
+            f"Their steps show how wide these are, in counts of 4096 per turn: {ranges}.",
+            "Zero is taken as the middle of a range.",
+            "Where that is in the description, and whether a joint is inverted, no value shows.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class CountedTurns(Finding):
     """Joints whose readings jumped by whole turns.
 

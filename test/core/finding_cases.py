@@ -66,6 +66,7 @@ from bam_core.text.recording_findings import (
 from bam_core.text.report_findings import PARTS, MissingParts, NeededUndetermined, NoTrajectories
 from bam_core.text.robot_findings import (
     CountedTurns,
+    DerivedRanges,
     FreeBase,
     IdleMotors,
     JointsFinding,
@@ -282,6 +283,7 @@ EXAMPLES: tuple[Finding, ...] = (
     ),
     *(JointsFinding(kind=kind, joints=JOINTS, limit=0.02) for kind in ("undriven", "held", "resting")),
     SteadySpeed(servo="sts3215", speed=1.234),
+    DerivedRanges(dataset="my_task", ranges=(("pan", 2549), ("lift", 3835))),
     NoLoad(servo="sts3215", load=0.01, friction=0.1),
     IdleMotors(joints=JOINTS, servo="sts3215", friction=0.1),
     NoBand(model="m4", runs=tuple("abcde")),

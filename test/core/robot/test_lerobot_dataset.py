@@ -14,11 +14,13 @@ import pytest
 
 from bam_core.errors import BadData, Conflict, Malformed, Missing, MissingSoftware, UnknownName, Unreadable
 from bam_core.robot.lerobot_dataset import read_dataset_runs
-from bam_core.robot.lerobot_units import load_calibration, recognised_unit
+from bam_core.robot.lerobot_units import load_calibration
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.run import RobotRun
+from bam_core.text.robot_findings import DerivedRanges
 from studies.lerobot_arm import FPS, JOINTS, teleoperation
 from studies.lerobot_writer import write_dataset
+from test.core.finding_cases import logged
 from test.core.refusals import refused
 
 WRITTEN_BY_LEROBOT = Path(__file__).parents[2] / "data" / "lerobot_v3"
@@ -119,21 +121,19 @@ def test_a_unit_that_no_value_shows_must_be_said(dataset: Path) -> None:
     assert run.position == pytest.approx(0.83 * goals()[0].position[:, :-1], abs=7e-4)
 
 
-def test_radians_are_taken_as_they_are_with_the_gripper(
-    dataset: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_radians_are_taken_as_they_are_with_the_gripper(dataset: Path) -> None:
     scaled(dataset, np.pi / 180.0)
     (run, _) = read_dataset_runs(dataset, "rad")
     assert run.joints == JOINTS
-    assert "--unit rad" not in caplog.text
-    read_dataset_runs(dataset, "deg")
-    assert "--unit rad" in caplog.text
+    assert read_dataset_runs(dataset)[0].joints == JOINTS
+    with refused(BadData, thing=f"{dataset}"):
+        read_dataset_runs(dataset, "deg")
     assert run.position[:, :-1] == pytest.approx(goals()[0].position[:, :-1], abs=7e-4)
 
 
-def test_normalised_values_need_the_calibration(dataset: Path, tmp_path: Path) -> None:
+def test_normalised_values_take_their_ranges_from_the_calibration(dataset: Path, tmp_path: Path) -> None:
     scaled(dataset, 0.83)
-    with refused(Missing, thing="--calibration"):
+    with refused(Missing, thing=f"{dataset}, range of shoulder_pan"):  # 2741 and a half counts, by the steps
         read_dataset_runs(dataset, "normalised")
     file = tmp_path / "my_arm.json"
     motors = {name: {"id": 1, "drive_mode": 0, "homing_offset": 7, **RANGE} for name in JOINTS}
@@ -149,6 +149,53 @@ def test_normalised_values_need_the_calibration(dataset: Path, tmp_path: Path) -
     file.write_text(json.dumps(motors))
     with pytest.raises(UnknownName, match="wrist_roll"):
         read_dataset_runs(dataset, "normalised", file)
+
+
+WIDTHS = dict(zip(ARM, (2549, 3835, 2201, 2310, 3960), strict=True))
+
+
+def as_shares(dataset: Path, widths: dict[str, int]) -> Path:
+    """Write goals and positions as shares of ranges; the goals are those of another arm, which led."""
+    import pyarrow
+
+    def change(table: pyarrow.Table) -> pyarrow.Table:
+        for name, factor in (("action", 1.07), ("observation.state", 1.0)):
+            counts = np.round(np.stack(list(table.column(name).to_numpy())) * 4095 / 360)
+            steps = np.array([200.0 / (factor * widths.get(joint, 1500)) for joint in JOINTS])
+            rows = list((counts * steps).astype(np.float32))
+            table = table.set_column(table.column_names.index(name), name, pyarrow.array(rows))
+        return table
+
+    return rewritten(dataset, change)
+
+
+@pytest.mark.parametrize("unit", [None, "normalised"])
+def test_the_steps_of_shares_show_how_wide_their_ranges_are(
+    unit: str | None, dataset: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (run, _) = read_dataset_runs(as_shares(dataset, WIDTHS), unit)
+    assert run.joints == ARM
+    assert run.position == pytest.approx(goals()[0].position[:, :-1], abs=2e-3)
+    (finding,) = [finding for finding in logged(caplog) if isinstance(finding, DerivedRanges)]
+    assert dict(finding.ranges) == WIDTHS
+
+
+def test_shares_are_no_degrees_whatever_is_said(dataset: Path, tmp_path: Path) -> None:
+    with refused(BadData, thing=f"{as_shares(dataset, WIDTHS)}") as caught:
+        read_dataset_runs(dataset, "deg")
+    assert caught.value.advice == "say --unit normalised"
+    assert "0.0785" in caught.value.problem
+    assert "2549" in caught.value.problem
+    file = tmp_path / "another_arm.json"
+    file.write_text(json.dumps({name: {"drive_mode": 0, **RANGE} for name in JOINTS}))
+    with refused(Conflict, thing=f"{file}, shoulder_pan"):
+        read_dataset_runs(dataset, "normalised", file)
+
+
+def test_a_joint_that_hardly_moved_does_not_show_its_range(dataset: Path) -> None:
+    still = as_shares(dataset, WIDTHS | {"wrist_roll": 100_000})  # its steps are no range's
+    with refused(Missing, thing=f"{still}, range of wrist_roll"):
+        read_dataset_runs(still, "normalised")
 
 
 @pytest.mark.parametrize(
@@ -168,18 +215,6 @@ def test_other_files_are_no_calibration(text: str, tmp_path: Path) -> None:
 def test_values_that_contradict_what_is_said_are_refused(unit: str, dataset: Path, tmp_path: Path) -> None:
     with pytest.raises(BadData, match="--unit deg"):
         read_dataset_runs(dataset, unit, tmp_path / "none.json")
-
-
-def test_only_one_step_on_all_joints_shows_degrees() -> None:
-    random = np.random.default_rng(0)
-    counts = [random.integers(-900, 900, 300) for _ in range(4)]
-    for step in (360 / 4095, 360 / 4096):
-        assert recognised_unit([(step * each).astype(np.float32) for each in counts]) == "deg"
-    ranges = (200 / 2400, 200 / 2275, 200 / 1900, 200 / 4095)
-    normalised = [(step * each - 13.7).astype(np.float32) for step, each in zip(ranges, counts, strict=True)]
-    assert recognised_unit(normalised) is None
-    assert recognised_unit([random.normal(0, 30, 300)]) is None  # smoothed, or of another robot
-    assert recognised_unit([np.repeat([0.0, 360 / 4095], 50)]) is None  # too few to know
 
 
 def test_rad_is_the_unit_of_all_other_files(tmp_path: Path) -> None:
