@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName, WrongShape
 from bam_ros.driver.servo_bus import (
@@ -19,6 +20,7 @@ from bam_ros.driver.servo_bus import (
     ServoIdentity,
     ServoSample,
 )
+from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.dynamixel.discovery import BAUD_RATES, FoundServos, find_servos
 from bam_ros.dynamixel.guardian import Guardian
 from bam_ros.dynamixel.law_registers import BorrowedRegisters
@@ -56,6 +58,7 @@ class DynamixelSettings:
             0.2 s for servos commanded by duty.
         guardian_silence: silence after which the guardian releases every servo, s. 0: 1.6 times the watchdog.
         answer_timeout: after which an answer counts as lost, s; 0: 34 ms and the time that its bytes take.
+        models: YAML file with control tables of models that are not built in; empty: none.
         baud_rates: tried after the first, bit/s.
 
     Raises:
@@ -72,6 +75,7 @@ class DynamixelSettings:
     watchdog: float = 0.0
     guardian_silence: float = 0.0
     answer_timeout: float = 0.0
+    models: str = ""
     baud_rates: Sequence[int] = BAUD_RATES
 
     def __post_init__(self) -> None:
@@ -125,6 +129,9 @@ class DynamixelBus(ServoBus):
         settings: which servos, and where.
         stop: polled while servos are searched; true ends the search.
         say: told in one line when the search takes longer.
+
+    Raises:
+        BamError: the file of models cannot be read, or a table in it cannot be.
     """
 
     def __init__(
@@ -136,6 +143,8 @@ class DynamixelBus(ServoBus):
         self._settings = settings
         self._stop = stop
         self._say = say
+        models = settings.models
+        self._tables = CONTROL_TABLES.with_file(Path(models).expanduser()) if models else CONTROL_TABLES
         self._port: SerialPort | None = None
         self._groups: tuple[ServoGroup, ...] = ()  # one of each protocol
         self._known: FoundServos | None = None
@@ -201,6 +210,7 @@ class DynamixelBus(ServoBus):
                 protocol=known.protocol if known else settings.protocol,
                 baud_rates=() if known else settings.baud_rates,
                 search=known is None,
+                tables=self._tables,
                 stop=self._stop,
                 say=self._say,
             )

@@ -1,33 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Control tables of the supported Dynamixel servos, as data: one row per register, with its SI scale.
+"""Control tables of Dynamixel servos: one row per register, with its SI scale, read from YAML files.
 
-Addresses, sizes, access, initial values and ranges follow the manufacturer's manual. Register names are those
-of Protocol 2.0 tables in snake_case; where a Protocol 1.0 table has the same quantity under another name
-(CW Angle Limit, Moving Speed, P Gain ...) it carries the Protocol 2.0 name, so that a client can ask either
-generation for `present_velocity` or `position_p_gain`.
+Addresses, sizes, access, initial values and ranges follow the manufacturer's manual, whose page each model
+names. Register names are those of Protocol 2.0 tables in snake_case; where another table has the same
+quantity under another name (CW Angle Limit, Moving Speed, P Gain ...) it carries the Protocol 2.0 name, so
+that a client can ask every generation for `present_velocity` or `position_p_gain`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
+from pathlib import Path
 
-from bam_core.errors import OutOfRange, UnknownName
-from bam_ros.dynamixel._rows import Protocol2Servo, protocol1_registers, row
-from bam_ros.dynamixel.register import ACCELERATION, CURRENT_MX, CURRENT_XL330, Register, Unit
+from bam_core.errors import BamError, Conflict, Missing, OutOfRange, UnknownName
+from bam_core.servo.data_sheet import DataSheet
+from bam_core.servo.firmware import FIRMWARES
+from bam_ros.dynamixel.register import Register, Unit
+from bam_ros.dynamixel.table_file import (
+    Section,
+    error_bits,
+    indirect_blocks,
+    inherited,
+    read_sections,
+    registers_of,
+)
 
 __all__ = [
     "COMMON_BAUD_RATES",
     "CONTROL_TABLES",
     "ControlTable",
+    "ControlTables",
     "Register",
     "Unit",
     "control_table",
     "require_position_gain",
-    "table_for_model",
 ]
+
+_FILES = Path(__file__).parent / "tables"
+_RPM = 2.0 * 3.141592653589793 / 60.0  # rad/s
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,23 +50,41 @@ class ControlTable:
         name: key in CONTROL_TABLES.
         title: as printed on the servo.
         model_number: what ping or address 0 answers.
+        source: page of the manual, below emanual.robotis.com/docs/en/dxl; empty where it has none.
         firmware_version: that an emulated servo answers.
         protocol: 1 or 2.
-        position_firmware: key in bam_core.servo.firmware.FIRMWARES.
+        position_firmware: key in bam_core.servo.firmware.FIRMWARES; empty: no model has its law.
+        law: that law in words; empty where a model has it.
         registers: rows in the order of their addresses.
         indirect: (first address register, first data byte, how many) of each indirect block.
         baud_rates: count of the baud_rate register -> bit/s.
+        bulk_read: whether it answers bulk reads; Protocol 1.0 has servos that do not.
+        position_mode: register -> count that makes it follow positions.
+        pwm_mode: the same for duties; None: it has no such mode.
+        law_off: registers that are 0 while a driver is at work.
+        error_register: with its hardware errors.
+        error_bits: bit of that register -> name of a `HardwareError`; None: those of the protocol.
+        data_sheet: figures of its motor; None where none are known.
     """
 
     name: str
     title: str
     model_number: int
+    source: str = ""
     firmware_version: int
     protocol: int
     position_firmware: str
+    law: str = ""
     registers: tuple[Register, ...] = field(repr=False)
     indirect: tuple[tuple[int, int, int], ...] = ()
     baud_rates: Mapping[int, int] = field(repr=False)
+    bulk_read: bool = True
+    position_mode: Mapping[str, int] = field(default_factory=dict)
+    pwm_mode: Mapping[str, int] | None = None
+    law_off: tuple[str, ...] = ()
+    error_register: str = "hardware_error_status"
+    error_bits: Mapping[int, str] | None = None
+    data_sheet: DataSheet | None = None
 
     @cached_property
     def _by_name(self) -> dict[str, Register]:
@@ -105,105 +135,130 @@ class ControlTable:
 COMMON_BAUD_RATES = (9600, 57600, 115200, 1_000_000, 2_000_000, 3_000_000, 4_000_000)
 
 
-_BAUD_P1 = {value: 2_000_000 // (value + 1) for value in range(250)}
-_BAUD_P1 |= {34: 57600, 250: 2_250_000, 251: 2_500_000, 252: 3_000_000}
-_BAUD_P2 = dict(enumerate((9600, 57600, 115200, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 4_500_000)))
+class ControlTables(Mapping[str, ControlTable]):
+    """Control tables by name, made from their sections when they are asked for.
+
+    Args:
+        sections: by name; those without a model number are families.
+    """
+
+    def __init__(self, sections: Mapping[str, Section]) -> None:
+        self._sections = dict(sections)
+        self._models = {
+            name: section["model_number"] for name, section in sections.items() if "model_number" in section
+        }
+        self._made: dict[str, ControlTable] = {}
+
+    def __getitem__(self, name: str) -> ControlTable:
+        if name not in self._made:
+            if name not in self._models:
+                raise KeyError(name)
+            self._made[name] = _make(name, inherited(name, self._sections))
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    def of_model(self, model_number: int) -> ControlTable | None:
+        """Return the table of the servo with this model number; None where there is none."""
+        names = [name for name, number in self._models.items() if number == model_number]
+        return self[names[-1]] if names else None
+
+    def titles(self) -> list[str]:
+        """Return the titles of all models."""
+        return [str(self._sections[name].get("title", name)) for name in self._models]
+
+    def with_file(self, path: Path) -> ControlTables:
+        """Return these tables and those of a file, whose models and families may be like these.
+
+        Raises:
+            BamError: it cannot be read, or one of its tables cannot be; one line that names the section.
+        """
+        sections = read_sections(path)
+        for name in sections:
+            if name in self._sections:
+                raise Conflict(f"{path}: {name}", "is a built-in control table", advice="choose another name")
+        tables = ControlTables({**self._sections, **sections})
+        models = [name for name in sections if "model_number" in sections[name]]
+        if not models:
+            raise Missing(f"{path}: model_number", "a number in one section at least")
+        for name in models:
+            try:
+                tables[name]
+            except BamError as error:
+                raise error.within(str(path)) from None
+        return tables
 
 
-def _mx_protocol1(name: str, title: str, model_number: int, *, volts: int, dual: bool) -> ControlTable:
+def _make(name: str, section: Section) -> ControlTable:
+    for key in ("title", "protocol", "registers", "baud_rates"):
+        if key not in section:
+            raise Missing(f"{name}: {key}", "a value, of its own or of what it is like")
+    number, protocol = section["model_number"], section["protocol"]
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 0x10000:
+        raise OutOfRange(f"{name}: model_number", number, "0 to 65535")
+    if protocol not in (1, 2):
+        raise OutOfRange(f"{name}: protocol", protocol, "1 or 2")
+    firmware = section.get("firmware") or ""
+    if firmware and firmware not in FIRMWARES:
+        raise UnknownName(f"{name}: firmware", firmware, FIRMWARES)
+    registers = registers_of(name, section)
     return ControlTable(
         name=name,
-        title=title,
-        model_number=model_number,
-        firmware_version=41,
-        protocol=1,
-        position_firmware="mx-protocol1",
-        registers=protocol1_registers(model_number, volts=volts, dual=dual),
-        baud_rates=MappingProxyType(_BAUD_P1),
+        title=str(section["title"]),
+        model_number=number,
+        source=section.get("source", ""),
+        firmware_version=section.get("firmware_version", 0),
+        protocol=protocol,
+        position_firmware=firmware,
+        law="" if firmware else section.get("law", "unknown"),
+        registers=registers,
+        indirect=indirect_blocks(section),
+        baud_rates=_baud_rates(section),
+        bulk_read=bool(section.get("bulk_read", True)),
+        position_mode=section.get("position_mode") or {},
+        pwm_mode=section.get("pwm_mode"),
+        law_off=tuple(off for off in section.get("law_off", ()) if any(off == row.name for row in registers)),
+        error_register=section.get("error_register", "hardware_error_status"),
+        error_bits=error_bits(name, section),
+        data_sheet=_data_sheet(name, section),
     )
 
 
-def _mx_protocol2(
-    name: str, title: str, model_number: int, *, drive_mode: int, current_limit: int, velocity_limit: int
-) -> ControlTable:
-    indirect = ((168, 224, 28), (578, 634, 28))
-    return ControlTable(
-        name=name,
-        title=title,
-        model_number=model_number,
-        firmware_version=45,
-        protocol=2,
-        position_firmware="mx-protocol2",
-        registers=Protocol2Servo(
-            model_number=model_number,
-            firmware_version=45,
-            baud_values=len(_BAUD_P2),
-            specific=(
-                row(10, 1, "drive_mode", "ERW", 0, 0, drive_mode),
-                row(40, 4, "acceleration_limit", "ERW", 32767, 0, 32767, ACCELERATION),
-            ),
-            temperature=80,
-            volts=(95, 160, 95),
-            current=CURRENT_MX,
-            current_limit=current_limit,
-            velocity_limit=(velocity_limit, 1023),
-            gains=(1920, 100, 850),
-            shutdown=52,
-            indirect=indirect,
-        ).registers(),
-        indirect=indirect,
-        baud_rates=MappingProxyType(_BAUD_P2),
-    )
+def _baud_rates(section: Section) -> Mapping[int, int]:
+    rates = dict(section["baud_rates"])
+    divider = section.get("baud_divider")
+    if divider is None:
+        return rates
+    last = section["registers"]["baud_rate"][5]
+    return {**{value: divider // (value + 1) for value in range(min(last + 1, 250))}, **rates}
 
 
-def _xl330() -> ControlTable:
-    indirect = ((168, 208, 20),)
-    baud_rates = {value: rate for value, rate in _BAUD_P2.items() if rate <= 4_000_000}
-    return ControlTable(
-        name="xl330",
-        title="XL330-M288",
-        model_number=1200,
-        firmware_version=51,
-        protocol=2,
-        position_firmware="xl330",
-        registers=Protocol2Servo(
-            model_number=1200,
-            firmware_version=51,
-            baud_values=len(baud_rates),
-            specific=(
-                row(10, 1, "drive_mode", "ERW", 0, 0, 13),
-                row(60, 1, "startup_configuration", "ERW", 0, 0, 3),
-                row(62, 1, "pwm_slope", "ERW", 140, 1, 255),
-                row(147, 1, "backup_ready", "R", 0, 0, 1),
-            ),
-            temperature=70,
-            volts=(31, 70, 35),
-            current=CURRENT_XL330,
-            current_limit=1750,
-            velocity_limit=(445, 2047),
-            gains=(1600, 180, 400),
-            shutdown=53,
-            indirect=indirect,
-        ).registers(),
-        indirect=indirect,
-        baud_rates=MappingProxyType(baud_rates),
-    )
-
-
-CONTROL_TABLES: Mapping[str, ControlTable] = MappingProxyType(
-    {
-        table.name: table
-        for table in (
-            _mx_protocol1("mx64", "MX-64", 310, volts=240, dual=False),
-            _mx_protocol2("mx64_2", "MX-64(2.0)", 311, drive_mode=5, current_limit=1941, velocity_limit=435),
-            _mx_protocol1("mx106", "MX-106", 320, volts=160, dual=True),
-            _mx_protocol2(
-                "mx106_2", "MX-106(2.0)", 321, drive_mode=7, current_limit=2047, velocity_limit=360
-            ),
-            _xl330(),
+def _data_sheet(name: str, section: Section) -> DataSheet | None:
+    figures = section.get("data_sheet")
+    if figures is None:
+        return None
+    if not isinstance(figures, list) or len(figures) != 4:
+        raise OutOfRange(
+            f"{name}: data_sheet",
+            figures,
+            "[supply V, stall torque N·m, stall current A, no-load rev/min]",
         )
-    }
-)
+    voltage, torque, current, speed = (float(figure) for figure in figures)
+    return DataSheet(voltage=voltage, stall_torque=torque, stall_current=current, no_load_speed=speed * _RPM)
+
+
+def _built_in() -> ControlTables:
+    sections: dict[str, Section] = {}
+    for path in sorted(_FILES.glob("*.yaml")):
+        sections |= read_sections(path)
+    return ControlTables(sections)
+
+
+CONTROL_TABLES = _built_in()
 """Known servos by name: `mx106` is Protocol 1.0 firmware, `mx106_2` the 2.0 firmware of the same servo."""
 
 
@@ -236,8 +291,3 @@ def require_position_gain(table: ControlTable, joint: str, name: str, value: flo
             told=f"{value:g}",
             advice="choose a gain within it",
         )
-
-
-def table_for_model(model_number: int) -> ControlTable | None:
-    """Return the table of the servo that answers with this model number; None where it is not supported."""
-    return next((t for t in CONTROL_TABLES.values() if t.model_number == model_number), None)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from bam_core.errors import Conflict, Unavailable, Unsupported
 from bam_ros.driver.servo_bus import BusGone, BusTimeout
-from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTable, table_for_model
+from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTable, ControlTables
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
+from bam_ros.dynamixel.register import Register
 
 BAUD_RATES = (57600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115200)
 """Tried in this order after the configured one: factory settings first, then what people choose."""
@@ -21,13 +22,11 @@ _PROTOCOLS = (2, 1)  # in the order in which they are tried
 _SWEEPS = 2  # through all rates for known ids: a machine without time may lose both pings of the right one
 _TRIES = 10  # pings of a servo that is missing beside others: on a bad line, or a machine without time
 _SECONDS_PER_RATE = 2.0  # of a search that finds nothing, both protocols
-_MODEL = next(iter(CONTROL_TABLES.values()))["model_number"]  # at the same place in every table
+_MODEL = Register(  # of every servo
+    name="model_number", address=0, size=2, writable=False, initial=None, low=0, high=0xFFFF, signed=False
+)
 ALL_ANSWERS = 2
 """Status return level at which a servo answers every packet; at 1 only pings and reads, at 0 only pings."""
-_ANSWERING = {  # protocol -> registers, at the same place in every table of it
-    table.protocol: (table["torque_enable"], table["status_return_level"])
-    for table in CONTROL_TABLES.values()
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +64,7 @@ def find_servos(
     protocol: int = 0,
     baud_rates: Sequence[int] = BAUD_RATES,
     search: bool = True,
+    tables: ControlTables = CONTROL_TABLES,
     stop: Callable[[], bool] = lambda: False,
     say: Callable[[str], None] = lambda line: None,
 ) -> FoundServos:
@@ -78,6 +78,7 @@ def find_servos(
         baud_rates: the others.
         search: where servos are missing, look for other ids, protocols and rates that explain it; takes about
             a second per rate.
+        tables: of the models that may be there.
         stop: polled often; true ends the search.
         say: told in one line what is searched, once the first baud rate has brought nothing.
 
@@ -102,7 +103,7 @@ def find_servos(
             present |= _answering(links, [servo for servo in ids if servo not in present], tries=_TRIES)
         if len(present) == len(ids):
             return FoundServos(
-                baud_rate=rate, tables={servo: _identify(present[servo], servo) for servo in ids}
+                baud_rate=rate, tables={servo: _identify(present[servo], servo, tables) for servo in ids}
             )
         if present:
             missing = [servo for servo in ids if servo not in present]
@@ -261,28 +262,51 @@ def _nothing(
     )
 
 
-def _identify(link: Link, servo: int) -> ControlTable:
+def _identify(link: Link, servo: int, tables: ControlTables) -> ControlTable:
     try:
         number = link.read(servo, _MODEL)
     except BusTimeout:
-        number = _first_answer(link, servo)
-    table = table_for_model(number)
-    if table is None or table.protocol != link.protocol:
-        known = ", ".join(f"{table.title} ({table.model_number})" for table in CONTROL_TABLES.values())
+        number = _first_answer(link, servo, tables)
+    return _table(link, servo, number, tables)
+
+
+def _table(link: Link, servo: int, number: int, tables: ControlTables) -> ControlTable:
+    """Return the table of a model number; raises BamError where there is none, or of the other protocol."""
+    table = tables.of_model(number)
+    if table is None:
         raise Unsupported(
-            f"id {servo}", f"model {number} is not supported", expected=known, advice="use one of these"
+            f"id {servo}",
+            f"model {number} is not supported",
+            expected=f"one of {len(tables)} models, from {tables.titles()[0]} to {tables.titles()[-1]}",
+            advice="describe it in a YAML file (docs/reference/control_tables.md) and set the parameter"
+            " models to that",
+        )
+    if table.protocol != link.protocol:
+        raise Unsupported(
+            f"id {servo}",
+            f"{table.title} answers with protocol {link.protocol}.0",
+            expected=f"protocol {table.protocol}.0, whose control table it has",
+            advice=f"write {table.protocol} to its register protocol_type",
         )
     return table
 
 
-def _first_answer(link: Link, servo: int) -> int:
+def _first_answer(link: Link, servo: int, tables: ControlTables) -> int:
     """Return the model number of a servo that answers pings only: its status return level is 0.
 
     Its torque goes off, as that of every servo that is opened. Protocol 1.0 keeps the level in the EEPROM,
-    which takes no writes before.
+    which takes no writes before. With that protocol all tables have both registers at the same place; with
+    Protocol 2.0 the answer to a ping has the model number.
     """
-    torque, level = _ANSWERING[link.protocol]
-    link.write_unconfirmed(servo, torque, 0)
+    if link.protocol == 1:
+        table = next(table for table in tables.values() if table.protocol == 1)
+    else:
+        number = link.pinged_model(servo)
+        if number is None:
+            raise BusTimeout(f"id {servo}", "no answer", advice="check its power and cable")
+        table = _table(link, servo, number, tables)
+    level = table["status_return_level"]
+    link.write_unconfirmed(servo, table["torque_enable"], 0)
     link.write_unconfirmed(servo, level, ALL_ANSWERS)
     try:
         return link.read(servo, _MODEL)

@@ -8,26 +8,27 @@ import dynamixel_sdk as sdk
 from bam_core.errors import Unavailable
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout
+from bam_ros.dynamixel.control_table import ControlTable
 
 ALERT = 0x80
 """Bit of a Protocol 2.0 status packet: register hardware_error_status is not zero."""
 
-_PROTOCOL1 = (
-    (0x01, HardwareError.INPUT_VOLTAGE),
-    (0x02, HardwareError.ANGLE_LIMIT),
-    (0x04, HardwareError.OVERHEATING),
-    (0x08, HardwareError.RANGE),
-    (0x10, HardwareError.CHECKSUM),
-    (0x20, HardwareError.OVERLOAD),
-    (0x40, HardwareError.INSTRUCTION),
-)
-_PROTOCOL2 = (
-    (0x01, HardwareError.INPUT_VOLTAGE),
-    (0x04, HardwareError.OVERHEATING),
-    (0x08, HardwareError.ENCODER),
-    (0x10, HardwareError.ELECTRICAL_SHOCK),
-    (0x20, HardwareError.OVERLOAD),
-)
+_PROTOCOL1 = {
+    0x01: HardwareError.INPUT_VOLTAGE,
+    0x02: HardwareError.ANGLE_LIMIT,
+    0x04: HardwareError.OVERHEATING,
+    0x08: HardwareError.RANGE,
+    0x10: HardwareError.CHECKSUM,
+    0x20: HardwareError.OVERLOAD,
+    0x40: HardwareError.INSTRUCTION,
+}
+_PROTOCOL2 = {
+    0x01: HardwareError.INPUT_VOLTAGE,
+    0x04: HardwareError.OVERHEATING,
+    0x08: HardwareError.ENCODER,
+    0x10: HardwareError.ELECTRICAL_SHOCK,
+    0x20: HardwareError.OVERLOAD,
+}
 _REFUSALS1 = {0x02: "angle limit", 0x08: "value out of range", 0x10: "checksum", 0x40: "instruction"}
 _REFUSALS2 = {
     1: "could not process it",
@@ -40,10 +41,19 @@ _REFUSALS2 = {
 }
 
 
-def status_errors(protocol: int, bits: int) -> int:
-    """Return `HardwareError` bits from a 1.0 status packet's error byte or 2.0's hardware_error_status."""
-    table = _PROTOCOL1 if protocol == 1 else _PROTOCOL2
-    return int(sum(error for bit, error in table if bits & bit))
+def hardware_errors(table: ControlTable, bits: int) -> int:
+    """Return `HardwareError` bits from a 1.0 status packet's error byte or a 2.0 servo's error register.
+
+    Of a register that holds a code instead of bits only its being 0 is understood.
+    """
+    if table.protocol == 2 and table.error_register not in table:
+        return 0
+    if table.error_register == "error_code":
+        return int(HardwareError.DRIVE) if bits else 0
+    known = _PROTOCOL1 if table.protocol == 1 else _PROTOCOL2
+    if table.error_bits is not None:
+        known = {bit: HardwareError[name] for bit, name in table.error_bits.items()}
+    return int(sum(error for bit, error in known.items() if bits & bit))
 
 
 def refusal(protocol: int, error: int) -> str:

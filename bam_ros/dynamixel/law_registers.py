@@ -13,13 +13,8 @@ from typing import Protocol
 from bam_core.servo.firmware import find_firmware
 from bam_ros.dynamixel.control_table import ControlTable
 
-LAW_OFF = {
-    1: ("torque_control_mode_enable", "goal_velocity", "goal_acceleration", "punch"),
-    2: ("profile_velocity", "profile_acceleration", "feedforward_1st_gain", "feedforward_2nd_gain"),
-}
-"""RAM registers of each protocol that are 0 while a driver is at work."""
-_FULL = {1: 1023, 2: 885}
-"""Counts of full duty in the limit registers."""
+_PWM_LIMITS, _TORQUE_LIMITS = ("pwm_limit", "goal_pwm"), ("max_torque", "torque_limit")
+"""Registers that limit a servo's duty: what it keeps without power, and what is in force."""
 _REVERSE, _SLAVE = 1, 2  # bits of drive_mode
 _PWM_SLOPE = "pwm_slope"
 
@@ -67,17 +62,29 @@ class BorrowedRegisters:
             del self._before[register], self._set[register]
 
 
+def limit_registers(table: ControlTable) -> tuple[str, ...]:
+    """Return the registers that limit a servo's duty; none where it has no such registers."""
+    return next(
+        (pair for pair in (_PWM_LIMITS, _TORQUE_LIMITS) if all(register in table for register in pair)), ()
+    )
+
+
 def limit_in_force(servo: Registers, table: ControlTable, borrowed: BorrowedRegisters) -> int:
-    """Return the largest duty that a servo's registers allow, counts; raises BamError.
+    """Return the largest duty that a servo's `limit_registers` allow, counts; raises BamError.
 
     A Protocol 1.0 servo whose torque limit a shutdown has set to 0 gets the one before back when torque goes
     on, or `max_torque` where that is not known.
     """
-    if table.protocol == 2:
+    if limit_registers(table) == _PWM_LIMITS:
         return min(abs(servo.read("goal_pwm")), servo.read("pwm_limit"))
     most = servo.read("max_torque")
     borrowed.torque_limit = servo.read("torque_limit") or borrowed.torque_limit
     return min(borrowed.torque_limit or most, most)
+
+
+def own_duty(table: ControlTable) -> float:
+    """Return the largest duty, 0..1, that a servo's firmware applies."""
+    return find_firmware(table.position_firmware).demand_limit if table.position_firmware else 1.0
 
 
 def duty_of(limit: int, table: ControlTable) -> float:
@@ -85,7 +92,7 @@ def duty_of(limit: int, table: ControlTable) -> float:
 
     Protocol 1.0 servos scale their largest duty by it, Protocol 2.0 servos cut their duty off there.
     """
-    own, share = find_firmware(table.position_firmware).demand_limit, limit / _FULL[table.protocol]
+    own, share = own_duty(table), limit * table[limit_registers(table)[0]].unit.scale
     return own * share if table.protocol == 1 else min(own, share)
 
 
@@ -100,6 +107,11 @@ def unmodelled_settings(servo: Registers, name: str, table: ControlTable) -> lis
         table: its control table.
     """
     lines = []
+    if not table.position_firmware:
+        lines.append(
+            f"{name}: no model here has the control law of {table.title} ({table.law}); command it, but do"
+            " not identify it"
+        )
     mode = servo.read("drive_mode") if "drive_mode" in table else 0
     if mode & _REVERSE:
         lines.append(

@@ -42,6 +42,11 @@ class Link:
         _, result, _ = self._handler.txRxPacket(self.port, packet)
         return bool(result == sdk.COMM_SUCCESS)
 
+    def pinged_model(self, servo: int) -> int | None:
+        """Return the model number in the answer to a ping; None without one. Protocol 2.0 only."""
+        number, result, _ = self._handler.ping(self.port, servo)
+        return int(number) if result == sdk.COMM_SUCCESS else None
+
     def broadcast_ping(self) -> tuple[int, ...]:
         """Return the ids of all servos that answer; Protocol 2.0 only, takes about a second."""
         answers, _ = self._handler.broadcastPing(self.port)

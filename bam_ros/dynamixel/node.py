@@ -43,6 +43,11 @@ BUS_PARAMETERS = (
         description="protocol of the servos' firmware, 1 or 2; 0: find it, both may be on the line",
     ),
     NodeParameter(
+        name="models",
+        default="",
+        description="YAML file with control tables of models that are not built in; empty: none",
+    ),
+    NodeParameter(
         name="watchdog",
         default=0.0,
         description=(
@@ -83,6 +88,7 @@ def bus_settings(node: Node, *, pwm: bool = False) -> DynamixelSettings:
         baud_rate=int(value["baud_rate"]),
         protocol=int(value["protocol"]),
         pwm=pwm,
+        models=str(value["models"]),
         watchdog=float(value["watchdog"]),
         answer_timeout=float(value["answer_timeout"]),
     )

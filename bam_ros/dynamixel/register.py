@@ -3,12 +3,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
-
-_RPM = 2.0 * math.pi / 60.0  # rad/s
-_RPM2 = 2.0 * math.pi / 3600.0  # rad/s² per rev/min²
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,22 +25,7 @@ class Unit:
 
 
 RAW = Unit(symbol="-", scale=1.0)
-POSITION = Unit(symbol="rad", scale=2.0 * math.pi / 4096, zero=2048)
-VELOCITY = Unit(symbol="rad/s", scale=0.229 * _RPM)
-VELOCITY_P1 = Unit(symbol="rad/s", scale=0.114 * _RPM, direction_bit=10)
-ACCELERATION = Unit(symbol="rad/s²", scale=214.577 * _RPM2)
-ACCELERATION_P1 = Unit(symbol="rad/s²", scale=math.radians(8.583))
-DUTY = Unit(symbol="-", scale=1.0 / 885)
-DUTY_P1 = Unit(symbol="-", scale=1.0 / 1023, direction_bit=10)
-CURRENT_P1 = Unit(symbol="A", scale=4.5e-3, zero=2048)
-GOAL_CURRENT_P1 = Unit(symbol="A", scale=4.5e-3, direction_bit=10)
-CURRENT_MX = Unit(symbol="A", scale=3.36e-3)
-CURRENT_XL330 = Unit(symbol="A", scale=1e-3)
-VOLTAGE = Unit(symbol="V", scale=0.1)
-TEMPERATURE = Unit(symbol="°C", scale=1.0)
-DELAY = Unit(symbol="s", scale=2e-6)
-WATCHDOG = Unit(symbol="s", scale=20e-3)
-TICK = Unit(symbol="s", scale=1e-3)
+"""Of registers that are no quantity."""
 
 
 @dataclass(frozen=True, kw_only=True)

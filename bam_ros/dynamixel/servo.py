@@ -5,43 +5,32 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from typing import NamedTuple
 
 from bam_core.errors import Conflict, OutOfRange, Unavailable, Unsupported
-from bam_core.servo.firmware import find_firmware
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.joint_limits import OFF_LIMITS
 from bam_ros.driver.servo_bus import Gains, LawSettings
 from bam_ros.dynamixel.control_table import ControlTable, require_position_gain
 from bam_ros.dynamixel.discovery import ALL_ANSWERS
-from bam_ros.dynamixel.errors import ALERT, status_errors
+from bam_ros.dynamixel.errors import ALERT, hardware_errors
 from bam_ros.dynamixel.law_registers import (
-    LAW_OFF,
     BorrowedRegisters,
     duty_of,
     limit_in_force,
+    limit_registers,
+    own_duty,
     unmodelled_settings,
 )
 from bam_ros.dynamixel.link import Link
 
-MEASURED = {
-    1: (
-        "present_position",
-        "present_velocity",
-        "present_load",
-        "present_input_voltage",
-        "present_temperature",
-    ),
-    2: (
-        "present_pwm",
-        "present_current",
-        "present_velocity",
-        "present_position",
-        "present_input_voltage",
-        "present_temperature",
-    ),
-}
-"""Registers read in every cycle; those of one protocol lie in one block."""
+_MEASURED = (
+    *("present_pwm", "present_load", "present_current", "present_velocity", "present_position"),
+    *("present_input_voltage", "present_temperature"),
+)
+_MAX_DISTANCE = 20
+"""Bytes between registers that are not worth reading: Protocol 1.0 has its current behind so many."""
 WATCHDOG, PWM_WATCHDOG = 0.3, 0.2
 """Silence on the bus after which a Protocol 2.0 servo stops by itself, s, unless told otherwise.
 
@@ -52,7 +41,7 @@ NO_SECONDARY = 255
 LEAST_WATCHDOG, LARGEST_WATCHDOG = 0.04, 2.54
 """Watchdog times that are accepted, s; the largest is that of the register."""
 _WATCHDOG_TRIPPED = -1
-_POSITION_MODE, _PWM_MODE = 3, 16
+_TORQUE_ON_AT_START = 1  # bit of startup_configuration
 _GAINS = ("position_p_gain", "position_i_gain", "position_d_gain")
 _FIRST_NO_SECONDARY = 253
 _REBOOT_TIMEOUT = 3.0  # s
@@ -68,6 +57,14 @@ class Measured(NamedTuple):
     voltage: float
     temperature: float
     hardware_error: int
+
+
+def measured_registers(table: ControlTable) -> tuple[str, ...]:
+    """Return the registers that are read in every cycle; they lie in one block."""
+    position = table["present_position"].address
+    return tuple(
+        name for name in _MEASURED if name in table and abs(table[name].address - position) <= _MAX_DISTANCE
+    )
 
 
 class DynamixelServo:
@@ -113,7 +110,7 @@ class DynamixelServo:
         self.link = link
         self._pwm, self._pwm_limit = pwm, 0
         self._watchdog = watchdog
-        names = MEASURED[table.protocol]
+        names = measured_registers(table)
         self.block = table.span(*names)
         first = self.block[0]
         self._cells = {
@@ -137,7 +134,7 @@ class DynamixelServo:
         """Return the `HardwareError` bits of a Protocol 1.0 servo; raises BamError."""
         register = self.table["torque_enable"]
         answer = self.link.read_block((self.id,), register.address, register.size)
-        return status_errors(self.table.protocol, answer[self.id][1])
+        return hardware_errors(self.table, answer[self.id][1])
 
     def ensure(self, register: str, count: int) -> None:
         """Write a register only where it holds something else, which limits wear of the EEPROM."""
@@ -169,24 +166,32 @@ class DynamixelServo:
             self.link.write_unconfirmed(self.id, self.table["status_return_level"], ALL_ANSWERS)
         self.release()
         self.warnings.clear()
-        if self._pwm and self.table.protocol == 1:
+        table = self.table
+        mode = table.pwm_mode if self._pwm else table.position_mode
+        if mode is None:
             raise Unsupported(
                 self.name,
-                f"{self.table.title} with Protocol 1.0 firmware has no PWM mode",
-                expected="Protocol 2.0 firmware",
+                f"{table.title} with Protocol {table.protocol}.0 firmware has no PWM mode",
+                expected="Protocol 2.0 firmware with operating mode 16",
                 advice="update its firmware, or drive it by position",
             )
-        if self.table.protocol == 2:
-            self.ensure("bus_watchdog", 0)  # also ends its latched state
-            self.ensure("operating_mode", _PWM_MODE if self._pwm else _POSITION_MODE)
+        self.ensure("bus_watchdog", 0)  # also ends its latched state
+        for register, count in mode.items():
+            self.ensure(register, count)
+        if "goal_pwm" in table:
             self._pwm_limit = self.read("pwm_limit")
             if self._pwm:
                 self.ensure("goal_pwm", 0)
             elif self.read("goal_pwm") == 0:  # as PWM mode leaves it; any other value is somebody's limit
                 self.write("goal_pwm", self._pwm_limit)
-        elif not self.error() & HardwareError.OVERLOAD:
+        elif table.protocol == 1 and not self.error() & HardwareError.OVERLOAD:
             self._recover_torque_limit()
-        for register in LAW_OFF[self.table.protocol]:
+        if "startup_configuration" in table and self.read("startup_configuration") & _TORQUE_ON_AT_START:
+            self.warnings.append(
+                f"{self.name}: its torque goes on by itself when it gets power (expected off); clear bit 0 of"
+                " its register startup_configuration"
+            )
+        for register in table.law_off:
             self._borrowed.set(self, register, 0)
         self._read_law()
         self.ensure("return_delay_time", 0)
@@ -197,7 +202,8 @@ class DynamixelServo:
             raise Conflict(
                 self.name,
                 f"not in position mode (angle limits {low:.3g} and {high:.3g} rad)",
-                advice="set its CW and CCW angle limits to 0 and 4095",
+                advice="set its CW and CCW angle limits to"
+                f" {table['min_position_limit'].initial} and {table['max_position_limit'].initial}",
             )
         # The last count of a turn is one short of pi; `count` turns what is beyond it into it.
         step = self.table["goal_position"].unit.scale
@@ -217,8 +223,13 @@ class DynamixelServo:
 
     def _read_law(self) -> None:
         """Find out which control law the registers make, and warn where it is not the firmware's own."""
+        unmodelled = unmodelled_settings(self, self.name, self.table)
+        self.warnings += unmodelled
+        self.law = LawSettings(unmodelled="; ".join(unmodelled))
+        registers = " and ".join(limit_registers(self.table))
+        if not registers:
+            return
         limit = self._pwm_limit if self._pwm else limit_in_force(self, self.table, self._borrowed)
-        registers = "max_torque and torque_limit" if self.table.protocol == 1 else "pwm_limit and goal_pwm"
         if limit == 0:
             raise Conflict(
                 self.name,
@@ -226,10 +237,8 @@ class DynamixelServo:
                 expected=f"{registers} above 0",
                 advice=f"write the largest duty into {registers}",
             )
-        duty, own = duty_of(limit, self.table), find_firmware(self.table.position_firmware).demand_limit
-        unmodelled = unmodelled_settings(self, self.name, self.table)
-        self.law = LawSettings(demand_limit=duty, unmodelled="; ".join(unmodelled))
-        self.warnings += unmodelled
+        duty, own = duty_of(limit, self.table), own_duty(self.table)
+        self.law = replace(self.law, demand_limit=duty)
         if duty < own:
             self.warnings.append(
                 f"{self.name}: its registers {registers} limit its duty to {duty:.3g} (expected {own:.4g}, as"
@@ -245,7 +254,7 @@ class DynamixelServo:
         self.write("torque_enable", 0)
         self.torque = False
         self.goal = None
-        if self.table.protocol == 2:
+        if "bus_watchdog" in self.table:
             self.write("bus_watchdog", 0)
 
     def switch_on(self, position: float) -> None:
@@ -266,7 +275,7 @@ class DynamixelServo:
                 told=f"{position:.3f} rad",
                 advice="turn it back by hand, then command torque off and on",
             )
-        if self.table.protocol == 1:
+        if "torque_limit" in self.table:
             self._recover_torque_limit()
         goal = None if self._pwm else self.count(position)
         self.torque = None
@@ -274,7 +283,7 @@ class DynamixelServo:
             self.write("goal_pwm", 0)
         else:
             self.write("goal_position", goal)
-        if self.table.protocol == 2:
+        if "bus_watchdog" in self.table:
             self.write("bus_watchdog", round(self._watchdog / self.table["bus_watchdog"].unit.scale))
         self.write("torque_enable", 1)
         self.torque = True
@@ -291,7 +300,7 @@ class DynamixelServo:
         return min(max(count, -self._pwm_limit), self._pwm_limit)
 
     def decode(self, data: bytes, error: int) -> Measured:
-        """Return the state from the block of `MEASURED` registers and the status packet's error byte.
+        """Return the state from the servo's `block` and the status packet's error byte.
 
         Raises:
             BusTimeout, BusCorrupt, BamError: the servo raised its alert and does not say why.
@@ -300,19 +309,16 @@ class DynamixelServo:
             name: register.to_si(register.decode(data[cell]))
             for name, (cell, register) in self._cells.items()
         }
-        if self.table.protocol == 1:
-            current, duty = math.nan, value["present_load"]
-        else:
-            current, duty = value["present_current"], value["present_pwm"]
-            error = self.read("hardware_error_status") if error & ALERT else 0
+        if self.table.protocol == 2:
+            error = self.read(self.table.error_register) if error & ALERT else 0
         return Measured(
             position=value["present_position"],
             velocity=value["present_velocity"],
-            current=current,
-            duty=duty,
+            current=value.get("present_current", math.nan),
+            duty=value.get("present_pwm", value.get("present_load", math.nan)),
             voltage=value["present_input_voltage"],
             temperature=value["present_temperature"],
-            hardware_error=status_errors(self.table.protocol, error),
+            hardware_error=hardware_errors(self.table, error),
         )
 
     def check(self) -> None:
@@ -323,7 +329,7 @@ class DynamixelServo:
         """
         if not self.torque:
             return
-        if self.table.protocol == 2 and self.read("bus_watchdog") == _WATCHDOG_TRIPPED:
+        if "bus_watchdog" in self.table and self.read("bus_watchdog") == _WATCHDOG_TRIPPED:
             raise Unavailable(
                 self.name,
                 f"stopped itself, the bus was silent for {self._watchdog:g} s (parameter watchdog)",
@@ -341,14 +347,23 @@ class DynamixelServo:
         """
         wanted = dict(zip(_GAINS, (gains.kp, gains.ki, gains.kd), strict=True))
         for name, value in wanted.items():
-            require_position_gain(self.table, self.name, name, value)
+            if name in self.table:
+                require_position_gain(self.table, self.name, name, value)
+            elif value != 0.0 or name == _GAINS[0]:
+                raise Unsupported(
+                    self.name,
+                    f"{self.table.title} has no register {name}",
+                    expected=self.table.law or "0",
+                    advice="leave its gains as they are" if name == _GAINS[0] else "set this gain to 0",
+                )
         for name, value in wanted.items():
-            self._borrowed.set(self, name, round(value))
+            if name in self.table:
+                self._borrowed.set(self, name, round(value))
         return self.read_gains()
 
     def read_gains(self) -> Gains:
-        """Return the position controller's gains that the servo holds; raises BamError."""
-        kp, ki, kd = (float(self.read(name)) for name in _GAINS)
+        """Return the gains that the servo holds, 0 of those it does not have; raises BamError."""
+        kp, ki, kd = (float(self.read(name)) if name in self.table else 0.0 for name in _GAINS)
         return Gains(kp=kp, ki=ki, kd=kd)
 
     def reboot(self) -> None:

@@ -22,7 +22,9 @@ class ServoGroup:
     def __init__(self, link: Link, servos: Sequence[DynamixelServo]) -> None:
         self.link = link
         self.servos = tuple(servos)
-        self._blocks = {servo.id: servo.block for servo in servos}
+        bulk = {servo.id: servo.block for servo in servos if servo.table.bulk_read}
+        alone = [{servo.id: servo.block} for servo in servos if not servo.table.bulk_read]
+        self._transactions = [*([bulk] if bulk else []), *alone]
 
     def read(self) -> dict[int, tuple[bytes, int]]:
         """Read the state of every servo: per id the bytes of its block and the error byte of its answer.
@@ -30,7 +32,10 @@ class ServoGroup:
         Raises:
             BusTimeout, BusCorrupt, BamError: one of the answers is missing or damaged; none is returned.
         """
-        return self.link.read_blocks(self._blocks, attempts=1)
+        answers: dict[int, tuple[bytes, int]] = {}
+        for blocks in self._transactions:
+            answers |= self.link.read_blocks(blocks, attempts=1)
+        return answers
 
     def write(self, register: str, counts: Mapping[int, int]) -> None:
         """Write a register of some of the servos; nobody confirms that.

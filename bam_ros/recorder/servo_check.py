@@ -77,7 +77,7 @@ def refused_gains(
     """
     names = (configuration.servo[index], otherwise)
     table = next((CONTROL_TABLES[name] for name in names if name in CONTROL_TABLES), None)
-    if table is None or configuration.id[index] < 0:
+    if table is None or "position_p_gain" not in table or configuration.id[index] < 0:
         return [], ""
     row = table["position_p_gain"]
     bad = [kp for kp in gains if not (row.low <= kp <= row.high and kp == round(kp))]

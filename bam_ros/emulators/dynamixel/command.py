@@ -6,13 +6,14 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from bam_core.errors import BamError
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.comma_list import comma_list
+from bam_ros.dynamixel.control_table import ControlTable
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_arm_bus, build_bus
 from bam_ros.emulators.dynamixel.bus import VirtualBus
 from bam_ros.emulators.dynamixel.catalog import Catalog
@@ -25,6 +26,16 @@ _FAULTS = (
     f"what is broken from the start: drop=P, corrupt=P (probabilities), {', '.join(SERVO_FAULTS)},"
     " and with Protocol 2.0 of Dynamixel encoder, shock"
 )
+_MOST_EXAMPLES = 8  # names of servos in the help
+
+
+def _examples(tables: Mapping[str, ControlTable]) -> str:
+    """Return the servos there are, or as many as a line holds."""
+    names = list(tables)
+    if len(names) <= _MOST_EXAMPLES:
+        return ", ".join(names)
+    shown = names[:: len(names) // _MOST_EXAMPLES]
+    return f"{', '.join(shown)} or another of the {len(names)} models with a control table"
 
 
 def _parser(default: BusSetup) -> argparse.ArgumentParser:
@@ -38,7 +49,7 @@ def _parser(default: BusSetup) -> argparse.ArgumentParser:
     add(
         "--servo",
         default=default.servo,
-        help=f"of all, or one for each id with commas between: {', '.join(default.catalog.tables)}",
+        help=f"of all, or one for each id with commas between: {_examples(default.catalog.tables)}",
     )
     add("--id", type=int, nargs="+", help="bus id of each servo; 1, or of a robot 1, 2, ...")
     add("--robot", metavar="FILE", help="MJCF or URDF of an arm whose joints the servos drive")

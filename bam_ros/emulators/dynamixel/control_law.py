@@ -15,7 +15,9 @@ from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.register_file import RegisterFile
 
 COUNTS_PER_TURN = 4096
-CENTRE = 2048
+"""Of the bench's encoder; registers of servos with another one are scaled."""
+_USUAL_GAIN = 5.0
+"""Duty per rad at factory gains of a servo whose law no model has: that of servos whose law is known."""
 # Wheel mode of Protocol 1.0 has gains that cannot be set: those of the 2.0 firmware, per 0.114 rev/min.
 _WHEEL_P, _WHEEL_I = 100 / 128 / 885, 1920 / 65536 / 885
 
@@ -41,10 +43,14 @@ class Protocol1Law:
 
     def __init__(self, registers: RegisterFile) -> None:
         self._registers = registers
-        self._duty_per_kp, self._duty_limit = _gain(registers.table)
-        self._velocity = registers.table["goal_velocity"]
-        self._acceleration = registers.table["goal_acceleration"]
-        self._current = registers.table["goal_current"]
+        table = registers.table
+        self._duty_per_kp, self._duty_limit = _gain(table)
+        self._velocity = table["goal_velocity"]
+        self._position = table["present_position"]
+        self._scale = _counts_per_turn(table) / COUNTS_PER_TURN
+
+    def _si(self, name: str) -> float:
+        return self._registers.table[name].to_si(self._registers.get(name))
 
     def _limits(self) -> tuple[int, int]:
         return self._registers.get("min_position_limit"), self._registers.get("max_position_limit")
@@ -57,7 +63,7 @@ class Protocol1Law:
     @property
     def multi_turn(self) -> bool:
         """Both angle limits are 4095."""
-        return self._limits() == (4095, 4095)
+        return "multi_turn_offset" in self._registers.table and self._limits() == (4095, 4095)
 
     def sign(self) -> int:
         """Return -1 in reverse mode."""
@@ -65,7 +71,12 @@ class Protocol1Law:
 
     def to_register(self, count: int) -> int:
         """Return the Present Position for a bench count."""
-        raw = CENTRE + self.sign() * count
+        zero = self._position.unit.zero
+        if self._scale != 1.0:  # a potentiometer: it does not see the whole turn
+            turned = (count + COUNTS_PER_TURN // 2) % COUNTS_PER_TURN - COUNTS_PER_TURN // 2
+            raw = zero + round(self.sign() * turned * self._scale)
+            return min(max(raw, self._position.low), self._position.high)
+        raw = zero + self.sign() * count
         if self.multi_turn:
             divider = self._registers.get("resolution_divider")
             return raw // divider + self._registers.get("multi_turn_offset")
@@ -76,21 +87,22 @@ class Protocol1Law:
         if self.multi_turn:
             offset = self._registers.get("multi_turn_offset")
             register = (register - offset) * self._registers.get("resolution_divider")
-        return float(self.sign() * (register - CENTRE))
+        return self.sign() * (register - self._position.unit.zero) / self._scale
 
     def configure(self, commands: NDArray[np.float64]) -> None:
         """Fill the bench's commands from the registers."""
-        get = self._registers.get
+        get, held = self._registers.get, self._registers.held
         limit = get("torque_limit")
         speed = self._velocity.to_si(get("goal_velocity"))
         commands[k.DUTY_LIMIT] = self._duty_limit * limit / 1023
         commands[k.CURRENT_LIMIT] = math.inf
-        commands[k.PROFILE_ACCELERATION] = self._acceleration.to_si(get("goal_acceleration"))
+        if "goal_acceleration" in self._registers.table:
+            commands[k.PROFILE_ACCELERATION] = self._si("goal_acceleration")
         if limit == 0:  # the state after a shutdown: the motor has no torque
             commands[k.MODE] = k.RELEASED
-        elif get("torque_control_mode_enable"):
+        elif held("torque_control_mode_enable"):
             commands[k.MODE] = k.CURRENT_MODE
-            commands[k.GOAL_CURRENT] = self._current.to_si(get("goal_current"))
+            commands[k.GOAL_CURRENT] = self._si("goal_current")
         elif self.wheel:
             commands[k.MODE] = k.VELOCITY_MODE
             commands[k.GOAL_VELOCITY] = speed
@@ -102,9 +114,11 @@ class Protocol1Law:
             per_kp = 8.0 * self._duty_per_kp
             commands[k.MODE] = k.POSITION_MODE
             commands[k.GOAL] = self.to_count(get("goal_position"))
-            commands[k.P_GAIN] = per_kp * get("position_p_gain") / 8.0
-            commands[k.I_GAIN] = per_kp * get("position_i_gain") * 1000.0 / 2048.0 * k.TICK
-            commands[k.D_GAIN] = per_kp * get("position_d_gain") * 4.0 / 1000.0 / k.TICK
+            commands[k.P_GAIN] = per_kp * held("position_p_gain") / 8.0
+            commands[k.I_GAIN] = per_kp * held("position_i_gain") * 1000.0 / 2048.0 * k.TICK
+            commands[k.D_GAIN] = per_kp * held("position_d_gain") * 4.0 / 1000.0 / k.TICK
+            if slope := held("cw_compliance_slope"):  # counts of its own within which duty rises to all
+                commands[k.P_GAIN] = self._scale / slope
             commands[k.PROFILE_VELOCITY] = abs(speed)
             commands[k.PUNCH] = self._registers.table["punch"].to_si(get("punch"))
 
@@ -117,40 +131,45 @@ class Protocol2Law:
 
     def __init__(self, registers: RegisterFile) -> None:
         self._registers = registers
-        self._duty_per_kp, self._duty_limit = _gain(registers.table)
+        table = registers.table
+        self._duty_per_kp, self._duty_limit = _gain(table)
         self._turns = 0
+        self._zero = table["present_position"].unit.zero
+        self._scale = _counts_per_turn(table) / COUNTS_PER_TURN
+        self._full = 1.0 / table["goal_pwm"].unit.scale if "goal_pwm" in table else 1.0
+        self._position_mode = table.position_mode["operating_mode"]
 
     @property
     def mode(self) -> int:
-        """Operating Mode."""
-        return self._registers.get("operating_mode")
+        """Operating Mode, as most servos number them."""
+        mode = self._registers.get("operating_mode")
+        return self.POSITION if mode == self._position_mode else mode
 
     def sign(self) -> int:
         """Return -1 in reverse mode."""
-        return -1 if self._registers.get("drive_mode") & 1 else 1
+        return -1 if self._registers.held("drive_mode") & 1 else 1
 
     def forget_turns(self, count: int) -> None:
         """Count turns from the one that the arm is in, as after power-on."""
-        self._turns = (CENTRE + self.sign() * count) // COUNTS_PER_TURN
+        self._turns = (COUNTS_PER_TURN // 2 + self.sign() * count) // COUNTS_PER_TURN
 
     def to_register(self, count: int) -> int:
         """Return the Present Position for a bench count."""
-        raw = CENTRE + self.sign() * count - self._turns * COUNTS_PER_TURN
-        return raw + self._registers.get("homing_offset")
+        raw = self._zero + round(self._scale * (self.sign() * count - self._turns * COUNTS_PER_TURN))
+        return raw + self._registers.held("homing_offset")
 
     def to_count(self, register: int) -> float:
         """Return the bench count of a Goal Position."""
-        raw = register - self._registers.get("homing_offset") + self._turns * COUNTS_PER_TURN
-        return float(self.sign() * (raw - CENTRE))
+        raw = (register - self._registers.held("homing_offset") - self._zero) / self._scale
+        return self.sign() * (raw + self._turns * COUNTS_PER_TURN)
 
     def _si(self, name: str) -> float:
         return self._registers.table[name].to_si(self._registers.get(name))
 
     def configure(self, commands: NDArray[np.float64]) -> None:
         """Fill the bench's commands from the registers."""
-        get, mode, sign = self._registers.get, self.mode, self.sign()
-        pwm_limit = get("pwm_limit") if mode == self.PWM else min(abs(get("goal_pwm")), get("pwm_limit"))
-        commands[k.DUTY_LIMIT] = min(pwm_limit / 885, self._duty_limit)
+        get, mode, sign = self._registers.held, self.mode, self.sign()
+        commands[k.DUTY_LIMIT] = min(self._limit(mode), self._duty_limit)
         commands[k.CURRENT_LIMIT] = math.inf
         commands[k.D_GAIN] = 0.0
         if mode == self.PWM:
@@ -160,12 +179,14 @@ class Protocol2Law:
             commands[k.MODE] = k.CURRENT_MODE
             commands[k.GOAL_CURRENT] = sign * self._si("goal_current")
         elif mode == self.VELOCITY:
-            scale = 885 * self._registers.table["goal_velocity"].unit.scale
+            scale = self._full * self._registers.table["goal_velocity"].unit.scale
             commands[k.MODE] = k.VELOCITY_MODE
             commands[k.GOAL_VELOCITY] = sign * self._si("goal_velocity")
             commands[k.P_GAIN] = get("velocity_p_gain") / 128 / scale
             commands[k.I_GAIN] = get("velocity_i_gain") / 65536 / scale
             commands[k.PROFILE_ACCELERATION] = self._si("profile_acceleration")
+        elif mode not in (self.POSITION, self.EXTENDED, self.CURRENT_POSITION):
+            commands[k.MODE] = k.BRAKE
         else:
             # K_P = P/128, K_I = I/65536, K_D = D/16, feed-forward gains a quarter of their registers (manual,
             # position PID gains); derivatives per tick.
@@ -182,6 +203,14 @@ class Protocol2Law:
             velocity, acceleration = self._profile(commands[k.GOAL])
             commands[k.PROFILE_VELOCITY], commands[k.PROFILE_ACCELERATION] = velocity, acceleration
 
+    def _limit(self, mode: int) -> float:
+        """Return the largest duty that the registers allow."""
+        get, table = self._registers.get, self._registers.table
+        if "goal_pwm" in table:
+            limit = get("pwm_limit")
+            return (limit if mode == self.PWM else min(abs(get("goal_pwm")), limit)) / self._full
+        return get("torque_limit") * table["torque_limit"].unit.scale if "torque_limit" in table else 1.0
+
     def plan(self, count: int) -> None:
         """Note where a move starts; a time-based profile divides the way by the time."""
         self._start = float(count)
@@ -190,7 +219,9 @@ class Protocol2Law:
 
     def _profile(self, goal: float) -> tuple[float, float]:
         """Return velocity and acceleration of the profile, rad/s and rad/s²; 0 means no limit."""
-        get = self._registers.get
+        get = self._registers.held
+        if "profile_velocity" not in self._registers.table:
+            return 0.0, 0.0
         if not get("drive_mode") & 4:
             return self._si("profile_velocity"), self._si("profile_acceleration")
         whole, rising = get("profile_velocity") * 1e-3, get("profile_acceleration") * 1e-3
@@ -202,7 +233,14 @@ class Protocol2Law:
         return velocity, velocity / rising if rising > 0.0 else 0.0
 
 
+def _counts_per_turn(table: ControlTable) -> float:
+    return 2.0 * math.pi / table["present_position"].unit.scale
+
+
 def _gain(table: ControlTable) -> tuple[float, float]:
     """Return duty per count of error and unit of kp, and the largest duty."""
+    if not table.position_firmware:
+        factory = table["position_p_gain"].initial if "position_p_gain" in table else None
+        return _USUAL_GAIN / (factory or 1) / k.COUNTS_PER_RAD, 1.0
     firmware = find_firmware(table.position_firmware)
     return float(firmware.gains(1.0)[0]) / k.COUNTS_PER_RAD, firmware.demand_limit

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from bam_core.errors import UnknownName
+from dataclasses import replace
+
+from bam_core.servo.data_sheet import DataSheet
 from bam_core.servo.friction import Friction
 from bam_core.servo.motor import DcMotor
+from bam_ros.dynamixel.control_table import control_table
 from bam_ros.emulators.hidden_servo import HiddenServo
 
 # Typical servos, of the size of BAM's published M6 figures, with every term well above zero so that a
@@ -74,15 +77,49 @@ _XL330 = HiddenServo(
     thermal_time=120.0,
 )
 
-_TYPICAL = {"mx64": _MX64, "mx64_2": _MX64, "mx106": _MX106, "mx106_2": _MX106, "xl330": _XL330}
+_TYPICAL = {
+    **dict.fromkeys(("mx64", "mx64_2"), _MX64),
+    **dict.fromkeys(("mx106", "mx106_2"), _MX106),
+    **dict.fromkeys(("xl330", "xl330_m077"), _XL330),
+}
+_MECHANICAL_TIME = 0.02  # s; J·R/k_t² of a typical servo, see bam_core.servo.data_sheet
+
+
+def _from_data_sheet(sheet: DataSheet) -> HiddenServo:
+    """Return a servo with the motor of a data sheet and the friction of an MX-64, scaled by stall torque."""
+    constant = sheet.voltage / sheet.no_load_speed
+    resistance = constant * sheet.voltage / sheet.stall_torque
+    size = sheet.stall_torque / (_MX64.motor.torque_constant * _MX64.supply_voltage / _MX64.motor.resistance)
+    friction = _MX64.friction
+    return replace(
+        _MX64,
+        motor=DcMotor(
+            torque_constant=constant,
+            resistance=resistance,
+            armature=_MECHANICAL_TIME * constant**2 / resistance,
+        ),
+        friction=replace(
+            friction,
+            viscous=friction.viscous * size,
+            coulomb=friction.coulomb * size,
+            stribeck_coulomb=friction.stribeck_coulomb * size,
+            quadratic_motor=friction.quadratic_motor / size,
+            quadratic_external=friction.quadratic_external / size,
+        ),
+        supply_voltage=sheet.voltage,
+        supply_resistance=_MX64.supply_resistance * resistance / _MX64.motor.resistance,
+    )
 
 
 def typical_servo(name: str) -> HiddenServo:
-    """Return the servo of this name as if made without tolerances; raises BamError for an unknown name."""
-    try:
+    """Return the servo of this name as if made without tolerances; raises BamError for an unknown name.
+
+    One whose parameters are not known has those of its data sheet, or the size of an MX-64.
+    """
+    if name in _TYPICAL:
         return _TYPICAL[name]
-    except KeyError:
-        raise UnknownName("servo", name, _TYPICAL) from None
+    sheet = control_table(name).data_sheet
+    return _MX64 if sheet is None else _from_data_sheet(sheet)
 
 
 def draw_hidden_servo(name: str, seed: int) -> HiddenServo:

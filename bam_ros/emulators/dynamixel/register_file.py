@@ -57,6 +57,10 @@ class RegisterFile:
         unpack, address = self._unpack[name]
         return int(unpack(self.data, address)[0])
 
+    def held(self, name: str) -> int:
+        """Return the count in a register; 0 where the servo has no such register."""
+        return self.get(name) if name in self._unpack else 0
+
     def set(self, name: str, count: int) -> None:
         """Store a count, clipped to what fits the register's size."""
         register = self.table[name]
@@ -76,6 +80,11 @@ class RegisterFile:
         if end <= self._indirect_from:
             return bytes(self.data[address:end])
         return bytes(self.data[self._target(at)] for at in range(address, end))
+
+    def set_known(self, name: str, count: int) -> None:
+        """Store a count where the servo has such a register."""
+        if name in self._unpack:
+            self.set(name, count)
 
     def overlaps(self, address: int, length: int, first: int, last: int) -> bool:
         """Tell whether a block, or what its indirect data may point at, touches first <= address < last."""

@@ -27,6 +27,8 @@ BOOT_TIME = 0.1
 SERVO_FAULTS = ("undervoltage", "overvoltage", "overheat", "overload")
 """Faults that `inject` puts into any servo; the hardware checks then find them by themselves."""
 
+_MEASURED = ("realtime_tick", "moving", "moving_status", "velocity_trajectory", "position_trajectory")
+"""Registers that `_measure` fills beside all present ones."""
 _MONITOR_PERIOD = 0.02  # how often the hardware checks look, s
 
 
@@ -44,7 +46,7 @@ class VirtualServo(ABC):
     law: ControlLaw
     faults: tuple[str, ...] = SERVO_FAULTS
     """What `inject` knows."""
-    _measured: tuple[str, str]  # first and last register that `_measure` fills
+    _measured: tuple[str, ...] = ()  # registers that `_measure` fills; of none: as Dynamixels call them
 
     def __init__(
         self,
@@ -66,7 +68,12 @@ class VirtualServo(ABC):
         self._boots_until = now
         self._heard = now
         self._updated = -math.inf
-        first, length = table.span(*self._measured)
+        measured = self._measured or [
+            row.name
+            for row in table.registers
+            if (row.name.startswith("present_") and not row.eeprom) or row.name in _MEASURED
+        ]
+        first, length = table.span(*measured)
         self._measured_from, self._measured_to = first, first + length
 
     # what the bus asks
@@ -118,8 +125,8 @@ class VirtualServo(ABC):
         return Status(identifier, self._error(complaint), data)
 
     def read_block(self, address: int, length: int, now: float) -> Status | None:
-        """Answer a sync or bulk read."""
-        if self.registers.get("status_return_level") < 1:
+        """Answer a sync or bulk read, where the servo knows these."""
+        if self.registers.get("status_return_level") < 1 or not self.table.bulk_read:
             return None
         try:
             return Status(self.id, self._error(None), self.read(address, length, now))

@@ -19,9 +19,7 @@ _MOVING = 0.05  # faster is moving, rad/s
 
 
 class Protocol1Servo(VirtualServo):
-    """An emulated MX-64 or MX-106 with Protocol 1.0 firmware; arguments as VirtualServo."""
-
-    _measured = ("present_position", "present_current")
+    """An emulated servo with Protocol 1.0 firmware; arguments as VirtualServo."""
 
     def __init__(self, table: ControlTable, bench: Bench, *, now: float = 0.0, **settings: Any) -> None:
         super().__init__(table, bench, now=now, **settings)
@@ -47,9 +45,10 @@ class Protocol1Servo(VirtualServo):
         celsius = min(max(round(self.bench.temperature), 0), 255)
         _PRESENT.pack_into(registers.data, self._present, registers_position, velocity, load, volts, celsius)
         registers.set("moving", int(abs(state[k.MEASURED_VELOCITY]) > _MOVING))
-        registers.set("realtime_tick", int(state[k.TICKS]) & 0x7FFF)
-        current = registers.table["present_current"]
-        registers.set("present_current", current.from_si(sign * float(state[physics.CURRENT])))
+        registers.set_known("realtime_tick", int(state[k.TICKS]) & 0x7FFF)
+        if "present_current" in registers.table:
+            current = registers.table["present_current"]
+            registers.set("present_current", current.from_si(sign * float(state[physics.CURRENT])))
 
     def _error(self, complaint: Complaint | None) -> int:
         return self._hardware | (complaint.value[0] if complaint else 0)

@@ -15,13 +15,20 @@ from bam_ros.emulators.dynamixel.packets import BROADCAST_ID, Complaint, Instruc
 from bam_ros.emulators.dynamixel.servo import (
     BOOT_TIME,
     ENCODER_BIT,
+    OVERHEATING_BIT,
+    OVERLOAD_BIT,
     SERVO_FAULTS,
     SHOCK_BIT,
+    VOLTAGE_BIT,
     VirtualServo,
 )
 
 # realtime tick, moving, moving status, PWM, current, velocity, position, trajectories, voltage, temperature
 _PRESENT = struct.Struct("<HBBhhiiiiHB")
+_BITS = {"INPUT_VOLTAGE": VOLTAGE_BIT, "OVERHEATING": OVERHEATING_BIT, "OVERLOAD": OVERLOAD_BIT}
+"""Errors that servos with bits of their own report, as the bits of most servos."""
+_PLACES = {"realtime_tick": 0, "present_pwm": 4, "present_velocity": 8, "present_temperature": 26}
+"""Registers by which a table shows that it has this block, and where they are in it."""
 _ALERT = 0x80
 _NO_SECONDARY = 253  # secondary ids from here on mean none
 _RESET_ALL, _RESET_KEEP = 0xFF, {0x01: ("id",), 0x02: ("id", "baud_rate")}
@@ -32,24 +39,29 @@ _MODE_SETTINGS = (
     *("feedforward_2nd_gain", "feedforward_1st_gain", "profile_acceleration", "profile_velocity"),
 )
 _IN_POSITION = 20  # counts
+_SLOW = 0.24  # rad/s; slower is no motion, as with the factory's moving threshold
 
 
 class Protocol2Servo(VirtualServo):
-    """An emulated MX-64(2.0), MX-106(2.0) or XL330; arguments as VirtualServo."""
+    """An emulated servo with Protocol 2.0 firmware; arguments as VirtualServo."""
 
-    _measured = ("realtime_tick", "present_temperature")
     faults = (*SERVO_FAULTS, "encoder", "shock")
 
     def __init__(self, table: ControlTable, bench: Bench, *, now: float = 0.0, **settings: Any) -> None:
         super().__init__(table, bench, now=now, **settings)
         self.law: Protocol2Law = Protocol2Law(self.registers)
-        self._first = table["realtime_tick"].address
+        self._packed = all(
+            name in table and table[name].address == table["realtime_tick"].address + offset
+            for name, offset in _PLACES.items()
+        )
         self._defects = 0
         self._shut_down = False
         self.power_on(now)
 
     def listens_to(self, identifier: int) -> bool:
         """Return whether a packet concerns the servo; it accepts its secondary id without answering."""
+        if "secondary_id" not in self.table:
+            return super().listens_to(identifier)
         secondary = self.registers.get("secondary_id")
         return super().listens_to(identifier) or (identifier == secondary < _NO_SECONDARY)
 
@@ -59,23 +71,28 @@ class Protocol2Servo(VirtualServo):
         self.law.forget_turns(self.bench.count)
         super().power_on(now)
         self._reset_goals()
-        if self.registers.table.name == "xl330" and self.registers.get("startup_configuration") & 1:
+        if self.registers.held("startup_configuration") & 1:
             self.registers.set("torque_enable", 1)
         self._configure()
 
     def _reset_goals(self) -> None:
         """Set goals to their power-on values: limits for what acts as a limit, rest for what moves."""
         registers, mode = self.registers, self.law.mode
-        pwm = 0 if mode == self.law.PWM else registers.get("pwm_limit")
-        current = 0 if mode == self.law.CURRENT else registers.get("current_limit")
-        registers.set("goal_pwm", pwm)
-        registers.set("goal_current", current)
+        pwm = 0 if mode == self.law.PWM else registers.held("pwm_limit")
+        current = 0 if mode == self.law.CURRENT else registers.held("current_limit")
+        registers.set_known("goal_pwm", pwm)
+        registers.set_known("goal_current", current)
+        registers.set_known("torque_limit", registers.held("max_torque"))
         registers.set("goal_velocity", 0)
         registers.set("goal_position", self.law.to_register(self.bench.count))
 
     def _measure(self) -> None:
         state, registers, sign, law = self.bench.state, self.registers, self.law.sign(), self.law
         table = registers.table
+        if not self._packed:
+            self._measure_one_by_one()
+            return
+        third = table["present_current" if "present_current" in table else "present_load"]
         per_count = table["present_velocity"].unit.scale
         velocity = round(sign * float(state[k.MEASURED_VELOCITY]) / per_count)
         position = law.to_register(self.bench.count)
@@ -86,12 +103,12 @@ class Protocol2Servo(VirtualServo):
             status = int(abs(goal - position) <= _IN_POSITION) | (trajectory != goal) << 1
         _PRESENT.pack_into(
             registers.data,
-            self._first,
+            self._measured_from,
             int(state[k.TICKS]) & 0x7FFF,
             int(abs(velocity) > registers.get("moving_threshold")),
             status,
-            round(sign * float(state[k.DUTY]) * 885),
-            round(sign * float(state[physics.CURRENT]) / table["present_current"].unit.scale),
+            round(sign * float(state[k.DUTY]) / table["present_pwm"].unit.scale),
+            third.from_si(sign * float(state[k.DUTY if third.name == "present_load" else physics.CURRENT])),
             velocity,
             position,
             round(sign * float(state[k.TRAJECTORY_VELOCITY]) / per_count),
@@ -100,8 +117,28 @@ class Protocol2Servo(VirtualServo):
             min(max(round(self.bench.temperature), 0), 255),
         )
 
+    def _measure_one_by_one(self) -> None:
+        """Fill the registers of a table that has them elsewhere, or not all of them."""
+        state, registers, sign = self.bench.state, self.registers, self.law.sign()
+        duty = sign * float(state[k.DUTY])
+        quantities = {
+            "present_velocity": sign * float(state[k.MEASURED_VELOCITY]),
+            "present_pwm": duty,
+            "present_load": duty,
+            "present_current": sign * float(state[physics.CURRENT]),
+            "present_input_voltage": float(state[physics.SUPPLY]),
+            "present_temperature": self.bench.temperature,
+        }
+        for name, value in quantities.items():
+            if name in registers.table:
+                registers.set(name, registers.table[name].from_si(value))
+        registers.set("present_position", self.law.to_register(self.bench.count))
+        registers.set_known("realtime_tick", int(state[k.TICKS]) & 0x7FFF)
+        moving = abs(quantities["present_velocity"]) > _SLOW
+        registers.set_known("moving", int(moving))
+
     def _error(self, complaint: Complaint | None) -> int:
-        alert = _ALERT if self.registers.get("hardware_error_status") else 0
+        alert = _ALERT if self.registers.held(self.table.error_register) else 0
         return alert | (complaint.value[1] if complaint else 0)
 
     def _identity(self) -> bytes:
@@ -139,7 +176,7 @@ class Protocol2Servo(VirtualServo):
     def _clear(self, parameters: bytes, now: float) -> None:
         if parameters != _CLEAR_TURNS:
             raise Refused(Complaint.RANGE)
-        self.read(self._first, _PRESENT.size, now)
+        self.read(self._measured_from, self._measured_to - self._measured_from, now)
         if self.registers.get("moving"):
             raise Refused(Complaint.RESULT_FAIL)
         self.law.forget_turns(self.bench.count)
@@ -148,11 +185,12 @@ class Protocol2Servo(VirtualServo):
 
     def _permit(self, register: Register, count: int) -> None:
         name, get = register.name, self.registers.get
-        if name in _GOALS and get("bus_watchdog") < 0:
+        if name in _GOALS and self.registers.held("bus_watchdog") < 0:
             raise Refused(Complaint.RANGE)
         if name == "bus_watchdog" and (count < 0 or (count > 0 and get("bus_watchdog") < 0)):
             raise Refused(Complaint.RANGE)
-        if name == "operating_mode" and count not in self.law.MODES:
+        modes = (*self.law.MODES, *self.table.position_mode.values())
+        if name == "operating_mode" and count not in modes:
             raise Refused(Complaint.RANGE)
         if name == "torque_enable" and count and self._shut_down:
             raise Refused(Complaint.RESULT_FAIL)
@@ -167,7 +205,7 @@ class Protocol2Servo(VirtualServo):
     def _written(self, changes: dict[str, int], now: float) -> None:
         registers = self.registers
         if "operating_mode" in changes:
-            registers.restore(registers.table[name] for name in _MODE_SETTINGS)
+            registers.restore(registers.table[name] for name in _MODE_SETTINGS if name in registers.table)
             self._reset_goals()
         if {"homing_offset", "drive_mode"} & changes.keys():
             registers.set("goal_position", self.law.to_register(self.bench.count))
@@ -186,7 +224,7 @@ class Protocol2Servo(VirtualServo):
             self.registers.set("goal_pwm", 0)
 
     def _torque_on_by_goal(self, changes: dict[str, int]) -> bool:
-        wanted = self.registers.get("drive_mode") & 0x08 and not self._shut_down
+        wanted = self.registers.held("drive_mode") & 0x08 and not self._shut_down
         return bool(wanted) and not changes.keys().isdisjoint(_GOALS)
 
     # hardware errors
@@ -209,25 +247,35 @@ class Protocol2Servo(VirtualServo):
         errors |= self._defects
         if not errors:
             return
-        latched = self.registers.get("hardware_error_status") | errors
-        self.registers.set("hardware_error_status", latched)
-        if latched & self.registers.get("shutdown") and not self._shut_down:
+        register = self.table.error_register
+        latched = self.registers.get(register) | self._reported(errors)
+        self.registers.set(register, latched)
+        shutdown = self.registers.get("shutdown") if "shutdown" in self.table else -1
+        if latched & shutdown and not self._shut_down:
             self._shut_down = True
             self.registers.set("torque_enable", 0)
             self._configure()
+
+    def _reported(self, errors: int) -> int:
+        """Return what the error register shows: bits of its own, or a code."""
+        if self.table.error_register == "error_code":
+            return int(errors != 0)
+        if self.table.error_bits is None:
+            return errors
+        return sum(bit for bit, error in self.table.error_bits.items() if _BITS.get(error, 0) & errors)
 
     # bus watchdog
 
     _silenced = False
 
     def _before_silence(self, until: float) -> float:
-        period = self.registers.get("bus_watchdog")
+        period = self.registers.held("bus_watchdog")
         if period <= 0 or not self.torque_enabled:
             return until
         return max(min(until, self._heard + period * 20e-3), self.bench.time)
 
     def _check_silence(self, now: float) -> None:
-        period = self.registers.get("bus_watchdog")
+        period = self.registers.held("bus_watchdog")
         if period > 0 and self.torque_enabled and now >= self._heard + period * 20e-3:
             self.registers.set("bus_watchdog", -1)
             self._silenced = True

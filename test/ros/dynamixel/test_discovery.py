@@ -162,8 +162,8 @@ def test_a_search_is_announced_once_it_takes_longer(
 
 def test_an_unsupported_model_is_named(virtual_servos: MakeVirtual, open_port: OpenPort) -> None:
     virtual = virtual_servos(baud_rate=57600)
-    virtual.set("model_number", 29)
-    with pytest.raises(Unsupported, match="29"):
+    virtual.set("model_number", 4711)
+    with pytest.raises(Unsupported, match=r"4711.*parameter models"):
         find_servos(open_port(virtual.path), [1])
 
 

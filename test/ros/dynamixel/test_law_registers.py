@@ -14,7 +14,6 @@ import pytest
 from bam_core.errors import Conflict
 from bam_ros.driver.servo_bus import Gains, LawSettings, ServoGoal
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
-from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from test.ros.ros_helpers import CALM, VirtualServos, wait_for
 
@@ -30,7 +29,7 @@ LAW = {
     },
 }
 GAINS = {"position_p_gain": 99, "position_i_gain": 7, "position_d_gain": 5}
-SERVOS = tuple(CONTROL_TABLES)
+SERVOS = ("mx64", "mx64_2", "mx106", "mx106_2", "xl330", "xm430_w350", "xl430_w250")
 
 
 @pytest.fixture

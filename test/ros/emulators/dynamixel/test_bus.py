@@ -15,7 +15,6 @@ from dynamixel_sdk import (
     GroupSyncWrite,
 )
 
-from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.emulators.dynamixel import protocol2
 from bam_ros.emulators.dynamixel.packets import Instruction, Packet
 from test.ros.ros_helpers import wait_for
@@ -24,7 +23,7 @@ from test.ros.virtual_helpers import ServedBus, virtual_bus
 PROTOCOL1, PROTOCOL2 = ("mx64", "mx106"), ("mx64_2", "mx106_2", "xl330")
 
 
-@pytest.fixture(params=list(CONTROL_TABLES))
+@pytest.fixture(params=[*PROTOCOL1, *PROTOCOL2, "xm430_w350"])
 def served(request):
     with virtual_bus(request.param) as served:
         yield served

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One servo of every family is found, driven, restarted and left as it was, from its control table alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bam_core.errors import Unsupported
+from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.hardware_errors import HardwareError
+from bam_ros.driver.servo_bus import Gains, ServoGoal
+from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.control_table import CONTROL_TABLES
+from test.ros.ros_helpers import CALM, VirtualServos, wait_for
+
+MakeVirtual = Callable[..., VirtualServos]
+FAMILIES = (
+    *("mx28", "ax12a", "rx64", "ex106", "mx28_2", "xl430_w250", "xm430_w350", "xh540_w270", "xw540_t260"),
+    *("xc330_m288", "xl320", "ph54_200_s500", "h54_200_s500_ra", "h54_200_s500_r", "ym070_210_r099"),
+)
+LIGHT = PendulumBench(mass=0.05, length=0.05)
+SETTINGS = {"port", "id", "goal_position", "return_delay_time"}
+"""Registers that the driver leaves as it set them, or that the servo changes by itself."""
+
+
+def opened(virtual: VirtualServos, **settings: object) -> DynamixelBus:
+    given = {"port": virtual.path, "baud_rate": virtual.servo.baud_rate, **CALM, **settings}
+    bus = DynamixelBus(DynamixelSettings(**given))  # type: ignore[arg-type]
+    bus.open()
+    return bus
+
+
+def held(virtual: VirtualServos) -> dict[str, int]:
+    rows = virtual.servo.table.registers
+    return {row.name: virtual.get(row.name) for row in rows if row.writable and row.name not in SETTINGS}
+
+
+@pytest.mark.parametrize("servo", FAMILIES)
+def test_a_servo_follows_and_is_left_as_it_was(servo: str, virtual_servos: MakeVirtual) -> None:
+    virtual = virtual_servos(servo=servo, pendulum=LIGHT)
+    for register in virtual.servo.table.law_off:  # somebody's: to be given back
+        virtual.set(register, min(7, virtual.servo.table[register].high))
+    before = held(virtual)
+    bus = opened(virtual)
+    assert bus.identities[0].servo == servo
+    low, high = bus.position_limits[0]
+    assert -math.pi - 0.01 < low < -2.1 < 2.1 < high < math.pi + 0.01
+    start = bus.exchange(ServoGoal.released(1))
+    assert start.position[0] == pytest.approx(0.0, abs=0.01)
+    assert start.voltage[0] == pytest.approx(virtual.servo.bench.hidden.supply_voltage, abs=0.3)
+    goal = ServoGoal(torque_enable=(True,), position=(0.3,))
+    bus.exchange(ServoGoal(torque_enable=(True,), position=start.position))
+    wait_for(lambda: abs(bus.exchange(goal).position[0] - 0.3) < 0.06, what="it follows")
+    assert not any(virtual.get(register) for register in virtual.servo.table.law_off)
+    assert not bus.exchange(ServoGoal.released(1)).torque_enabled[0]
+    bus.close()
+    assert held(virtual) == before
+
+
+@pytest.mark.parametrize("servo", FAMILIES)
+def test_an_error_is_reported_and_cleared_by_a_restart(servo: str, virtual_servos: MakeVirtual) -> None:
+    virtual = virtual_servos(servo=servo, pendulum=LIGHT)
+    bus = opened(virtual)
+    virtual.inject("overvoltage")
+    expected = HardwareError.DRIVE if servo.startswith("ym") else HardwareError.INPUT_VOLTAGE
+    wait_for(lambda: bus.exchange(ServoGoal.released(1)).hardware_error[0] == expected)
+    virtual.repair()
+    bus.reboot("joint")
+    assert bus.exchange(ServoGoal.released(1)).hardware_error == (0,)
+    bus.close()
+
+
+@pytest.mark.parametrize("servo", FAMILIES)
+def test_gains_are_those_of_its_registers(servo: str, virtual_servos: MakeVirtual) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus, table = opened(virtual), CONTROL_TABLES[servo]
+    if "position_p_gain" not in table:
+        with pytest.raises(Unsupported):
+            bus.set_gains("joint", Gains(kp=32.0, ki=0.0, kd=0.0))
+    else:
+        kp = float(table["position_p_gain"].initial or 0)
+        assert bus.read_gains("joint").kp == kp
+        assert bus.set_gains("joint", Gains(kp=kp + 1.0, ki=0.0, kd=0.0)).kp == kp + 1.0
+    bus.close()
+
+
+@pytest.mark.parametrize("servo", ["ax12a", "xl320", "h54_200_s500_r"])
+def test_a_servo_without_pwm_mode_is_refused_for_it(servo: str, virtual_servos: MakeVirtual) -> None:
+    with pytest.raises(Unsupported, match="PWM mode"):
+        opened(virtual_servos(servo=servo), pwm=True)
+
+
+@pytest.mark.parametrize("servo", ["ax12a", "ph54_200_s500", "h54_200_s500_r", "ym070_210_r099"])
+def test_a_law_that_no_model_has_is_named(servo: str, virtual_servos: MakeVirtual) -> None:
+    bus = opened(virtual_servos(servo=servo))
+    assert CONTROL_TABLES[servo].law in bus.law_settings[0].unmodelled
+    assert bus.law_settings[0].unmodelled in bus.warnings
+    bus.close()
+
+
+def test_servos_of_several_series_share_a_line(virtual_servos: MakeVirtual) -> None:
+    names = ("ax12a", "mx28_2", "xm430_w350", "ph54_200_s500", "mx64")
+    virtual = virtual_servos(servo=",".join(names), ids=(1, 2, 3, 4, 5), pendulum=LIGHT)
+    bus = opened(virtual, ids=(1, 2, 3, 4, 5), joints=names)
+    goals = (0.1, 0.2, 0.3, 0.4, 0.5)
+    bus.exchange(ServoGoal(torque_enable=(True,) * 5, position=(0.0,) * 5))
+    goal = ServoGoal(torque_enable=(True,) * 5, position=goals)
+    assert bus.exchange(goal).goal_position == pytest.approx(goals, abs=0.01)
+    wait_for(lambda: bus.exchange(goal).position == pytest.approx(goals, abs=0.06), what="all follow")
+    bus.close()
+    assert not any(servo.registers.get("torque_enable") for servo in virtual.bus.servos)
+
+
+def test_a_model_of_its_own_file_is_driven(virtual_servos: MakeVirtual, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("mine: {like: xm430_w350, title: Mine, model_number: 4711}")
+    virtual = virtual_servos(servo="xm430_w350", pendulum=LIGHT)
+    virtual.set("model_number", 4711)
+    with pytest.raises(Unsupported):
+        opened(virtual)
+    bus = opened(virtual, models=str(file))
+    assert bus.identities[0].servo == "mine"
+    bus.close()
+
+
+def test_a_servo_that_answers_with_the_other_protocol_is_named(virtual_servos: MakeVirtual) -> None:
+    virtual = virtual_servos(servo="mx64")
+    virtual.set("model_number", CONTROL_TABLES["xm430_w350"].model_number)  # its protocol_type is 1
+    with pytest.raises(Unsupported, match="protocol_type"):
+        opened(virtual)
