@@ -32,6 +32,9 @@ TITLES: dict[Kind, str] = {
     "real": "On real data",
 }
 
+UNCERTAIN = "the uncertainty reaches across the limit"
+"""Reason of claims that are not decided."""
+
 UNEXPECTED = "not understood: nobody has looked for a cause yet"
 """Reason of a claim that does not hold where none is given: in no complete run that is published."""
 

@@ -25,7 +25,7 @@ def write_page(title: str, redone: Redone, path: Path) -> None:
     Raises:
         BamError: the file cannot be written.
     """
-    parts = [f"# {title}", redone.counts() + "."]
+    parts = [f"# {title}", f"{redone.counts()}."]
     if redone.notes:
         parts += [f"## {NOTES}", "\n".join(f"- {note}" for note in redone.notes)]
     numbered = [exhibit for exhibit in redone.exhibits if exhibit.is_numbered]

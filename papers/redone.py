@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
 
-from papers.claim import KINDS, Claim
+from papers.claim import Claim
+from papers.tally import Extent, Tally
 
-_KIND_WORDS = {"construction": "by construction", "synthetic": "on synthetic data", "real": "on real data"}
 _NUMBERED = re.compile(r"(fig\.|table) ([0-9.]+|[IVX]+)")
 
 DEVICES: Mapping[str, str] = MappingProxyType(
@@ -25,9 +23,6 @@ DEVICES: Mapping[str, str] = MappingProxyType(
     }
 )
 """Folder with recordings that some paper takes -> where they can be had."""
-
-Extent = Literal["yes", "in part", "no"]
-_EXTENT_WORDS: Mapping[Extent, str] = {"yes": "redone", "in part": "in part", "no": "not redone"}
 
 
 def _say_nothing(words: str) -> None:
@@ -127,42 +122,8 @@ class Redone:
             if claim.paper is None:
                 raise ValueError(f"{claim.claim!r}: is no statement of the paper; it belongs to checks")
 
-    def counts(self) -> str:
-        """Return one line: claims by kind and by outcome, and what is not redone."""
-        parts = []
-        for kind in KINDS:
-            chosen = [claim for claim in self.claims if claim.kind == kind]
-            held, late = sum(claim.counts for claim in chosen), sum(_holds_late(claim) for claim in chosen)
-            of_one = Counter(claim.table for claim in chosen if claim.counts and claim.table).most_common(1)
-            same = f", {of_one[0][1]} of them of one table" if of_one and of_one[0][1] > 1 else ""
-            more = f", {late} more by choices made after results were seen" if late else ""
-            parts.append(f"{len(chosen)} {_KIND_WORDS[kind]} ({held} hold{same}{more})")
+    def counts(self) -> Tally:
+        """Return claims by kind and by outcome, and what is not redone."""
         numbered = [exhibit.extent for exhibit in self.exhibits if exhibit.is_numbered]
         beside = [exhibit.extent for exhibit in self.exhibits if not exhibit.is_numbered]
-        parts += [
-            f"{sum(claim.contradicts for claim in self.claims)} contradicted",
-            f"{sum(claim.missed for claim in self.claims)} missed",
-            f"{sum(claim.undecided for claim in self.claims)} not decided",
-            f"{(numbered + beside).count('no')} not redone",
-        ]
-        line = (
-            f"{', '.join(parts)} (figures and tables: {_extents(numbered)}; beside these: {_extents(beside)})"
-        )
-        if not self.checks:
-            return line
-        held = sum(check.counts for check in self.checks)
-        late = sum(_holds_late(check) for check in self.checks)
-        more = f", {late} more by choices made after results were seen" if late else ""
-        return (
-            f"{line}. Apart from these, {len(self.checks)} checks that are no statement of the paper"
-            f" ({held} hold{more})"
-        )
-
-
-def _holds_late(claim: Claim) -> bool:
-    return claim.holds and not claim.counts
-
-
-def _extents(extents: Sequence[Extent]) -> str:
-    parts = (f"{extents.count(extent)} {word}" for extent, word in _EXTENT_WORDS.items())
-    return f"{', '.join(parts)} of {len(extents)}"
+        return Tally.of(self.claims, numbered, beside, self.checks)

@@ -13,7 +13,6 @@ from papers.bam.relations import (
     CLEAR,
     NOT_UNDERSTOOD,
     STEP_RULE,
-    UNCERTAIN,
     Errors,
     Relation,
     RepeatedErrors,
@@ -23,7 +22,7 @@ from papers.bam.relations import (
     statement,
     steps,
 )
-from papers.claim import Claim, Kind
+from papers.claim import UNCERTAIN, Claim, Kind
 
 FACTORS: Mapping[str, float] = {"mx64": 2.93, "mx106": 2.02, "erob80_100": 2.34, "erob80_50": 1.51}
 """Section VI-A: test MAE of M1 over that of the best model."""
@@ -34,6 +33,9 @@ PARAMETERS_ALIKE = 0.05
 _HALF = 0.5
 _TEST_WORDS = "logs that took no part, of the repeat with the lowest training MAE"
 _MODELS = tuple(FRICTION_MODELS)
+
+OTHER_REASON = "it may lie between these, but not for the paper's reason"
+"""Of a factor that comes from something else than friction."""
 
 
 def factor_claim(
@@ -70,7 +72,7 @@ def factor_claim(
     straddles = overlaps and not within
     told = causes.factor or NOT_UNDERSTOOD
     if overlaps and stands_in:
-        told = f"it may lie between these, but not for the paper's reason: {stands_in}"
+        told = f"{OTHER_REASON}: {stands_in}"
     if straddles:
         told = f"{UNCERTAIN}; {told}"
     return Claim(

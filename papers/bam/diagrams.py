@@ -15,9 +15,9 @@ from bam_core.compilation import compiled
 from bam_core.servo.friction import Friction
 from bam_core.servo.model import ServoModel
 from papers.bam.joint import STEP, Joint, dry_friction, friction_torque, motor_torque
-from papers.bam.relations import NOT_UNDERSTOOD, STEP_RULE, UNCERTAIN, Relation
+from papers.bam.relations import NOT_UNDERSTOOD, STEP_RULE, Relation
 from papers.bam.truth import TrueServo
-from papers.claim import Claim
+from papers.claim import UNCERTAIN, Claim
 
 _POINTS = 9  # motor torques, up to
 _LARGEST = 0.5  # of the stall torque

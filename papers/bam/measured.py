@@ -14,8 +14,7 @@ from bam_core.arrays import Array
 from bam_core.recordings.recording import Recording
 from bam_core.servo.motor import DcMotor
 from papers.bam.fits import Repeat
-from papers.bam.relations import UNCERTAIN
-from papers.claim import Claim
+from papers.claim import UNCERTAIN, Claim
 
 SCRIPTS = ("up_and_down", "sin_sin")
 """Trajectories that raise and lower loads slowly."""

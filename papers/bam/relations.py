@@ -18,7 +18,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.servo.friction import FRICTION_MODELS
-from papers.claim import Claim, Kind
+from papers.claim import UNCERTAIN, Claim, Kind
 
 CLEAR = 0.08
 """Relative; an improvement that is less is none that the paper would speak of: the two models are alike.
@@ -38,7 +38,6 @@ STEP_NOTE = (
 """What thresholds mean that name STEP_RULE; said once on the page."""
 
 NOT_UNDERSTOOD = "not understood"
-UNCERTAIN = "the uncertainty reaches across the limit"
 TOO_LITTLE = f"is not better by {100 * CLEAR:.0f} %"
 
 _DRAWS = 5000

@@ -21,6 +21,9 @@ SPREAD = 0.10
 """Standard deviation, relative. With 3 % two repetitions of a run differ by half of what those of the real
 STS3215 do (`papers.bam.truth.Reality`), with this by more than they do."""
 
+OTHER_SPREAD = f"with friction that differs from run to run by {100 * SPREAD:.0f} %"
+"""Begins the reason of a claim that comes out with one spread of friction only."""
+
 
 def with_more_spread(truth: TrueServo) -> TrueServo:
     """Return the same servo, whose friction differs from run to run by SPREAD."""
@@ -55,14 +58,13 @@ def held_with_either(claims: Iterable[Claim], others: Iterable[Claim]) -> Iterat
 def _words(claim: Claim, other: Claim) -> str:
     """Say what comes out with the other spread."""
     figure = f"{other.ours:.2f}" if isinstance(other.ours, float) else str(other.ours)
-    told = f"with friction that differs from run to run by {100 * SPREAD:.0f} % it"
     if other.holds:
         return (
-            f"{told} comes out ({figure} {other.unit}). The paper does not tell how its servo differs: not"
-            " decided"
+            f"{OTHER_SPREAD} it comes out ({figure} {other.unit}). The paper does not give how its servo"
+            " differs: not decided"
         )
     too = ", too" if outcome(other) == outcome(claim) else ""
-    return f"{told} is {outcome(other)}{too} ({figure} {other.unit})"
+    return f"{OTHER_SPREAD} it is {outcome(other)}{too} ({figure} {other.unit})"
 
 
 def spread_exhibit(

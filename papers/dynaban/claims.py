@@ -24,6 +24,9 @@ _SEVERAL, _MANY = 2.0, 10.0
 Causes = Mapping[str, Remains]
 """Errors with causes taken away, by the cause; empty where they were not looked for."""
 
+OTHER_SIGN = "the sign is the other one"
+"""Of a delay that is late where the paper's is early."""
+
 
 def kick_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim]:
     """Return the figures of section 6.
@@ -183,7 +186,7 @@ def _delay_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim
             f"ms, {'late' if late > 0.0 else 'early'} (the paper's: early)",
             opposite=lambda delay_ms: delay_ms > limit,
             moves=float(after.reached[:, RIGHT_KNEE].mean()) > _HALF,
-            reason=("the sign is the other one; " if late > 0.0 else "")
+            reason=(f"{OTHER_SIGN}; " if late > 0.0 else "")
             + (f"{knee}{_early_words(causes)}" if knee else UNEXPECTED),
         ),
         by_factor_claim(

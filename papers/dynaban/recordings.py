@@ -15,7 +15,7 @@ from bam_core.plots.save import save_figure
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import load_servo
-from papers.claim import UNEXPECTED, Claim, claim
+from papers.claim import UNCERTAIN, UNEXPECTED, Claim, claim
 from papers.dynaban.motor_model import DynabanModel
 from papers.dynaban.plots import plot_friction, plot_friction_models, plot_voltage_fit
 from papers.dynaban.published_models import FIRMWARE, PROGRAM
@@ -318,7 +318,7 @@ def _magnitude_claim(fit: VoltageFit, held_out: Sequence[VoltageLog]) -> Claim:
         " interval is from runs drawn anew in pairs. The paper gives no figure here",
         f"95 % interval {low:.3g} to {high:.3g}",
         undecided=partly,
-        reason="the uncertainty reaches across the limit" if partly else UNEXPECTED,
+        reason=UNCERTAIN if partly else UNEXPECTED,
     )
 
 
@@ -358,7 +358,7 @@ def _linearity_claim(steady: Mapping[str, tuple[Array, Array]]) -> Claim:
         undecided=True,
         chosen_after="the upper half of the speeds was chosen when the bend over all of them had come out"
         " against the paper, which speaks of high speeds and of a Stribeck part below",
-        reason=f"the uncertainty reaches across the limit: the bend, {bend:.3f} ± {error:.3f} V, is more than"
+        reason=f"{UNCERTAIN}: the bend, {bend:.3f} ± {error:.3f} V, is more than"
         f" what the sessions differ by, but by less than {_SURE:g} standard errors; friction takes about"
         f" {np.mean(frictions):.2f} V",
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from papers.claim import UNEXPECTED, Claim, Figure, claim
+from papers.claim import UNCERTAIN, UNEXPECTED, Claim, Figure, claim
 from papers.dynaban.kicks import Figures
 
 TOLERANCE = 0.3
@@ -159,7 +159,7 @@ def kick_claim(
         ", ".join(filter(None, (unit, of_robots.words()))),
         contradicts=opposite is not None and of_robots.all_are(opposite),
         undecided=partly and moves,
-        reason=f"the uncertainty reaches across the limit; {reason}" if partly and moves else reason,
+        reason=f"{UNCERTAIN}; {reason}" if partly and moves else reason,
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.whole_body import JointLog, estimate_filtered, single_support
-from papers.claim import Claim, claim
+from papers.claim import UNCERTAIN, Claim, claim
 from papers.egle.common import Say
 from papers.egle.sensors import Sensors
 from papers.egle.tables import BETWEEN_LEGS, BOTH, STRAIGHT, SYMBOLS, TARGETS
@@ -198,7 +198,7 @@ def falls_claim(rolls: Rolls, both: Mapping[str, Array]) -> Claim:
         contradicts=high < 1.0,
         undecided=high > least,
         chosen_after=_CHOSEN,
-        reason=("the uncertainty reaches across the limit; " if high > least else "")
+        reason=(f"{UNCERTAIN}; " if high > least else "")
         + f"straight ahead it is {ahead:.0f} %, in the thesis {before:.0f} %; in the end {after:.0f} %, in"
         f" the thesis {then:.0f} %",
     )

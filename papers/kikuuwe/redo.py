@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -91,16 +92,29 @@ def run(task: Task) -> Redone:
     )
 
 
-def statements_note(claims: Sequence[Claim]) -> str:
-    """Say how many statements the claims are, by which one that is repeated counts once."""
+class StatementCount(NamedTuple):
+    """How many claims there are by construction, how many repeat a statement, and the distinct statements."""
+
+    built: int
+    repeated: int
+    distinct: int
+
+
+def count_statements(claims: Sequence[Claim]) -> StatementCount:
+    """Count the statements behind claims by construction: one that is repeated counts once."""
     built = [claim for claim in claims if claim.kind == "construction"]
-    repeated = [claim for claim in built if claim.table == TABLE]
-    distinct = len(built) - len(repeated) + STATEMENTS
+    repeated = sum(claim.table == TABLE for claim in built)
+    return StatementCount(len(built), repeated, len(built) - repeated + STATEMENTS)
+
+
+def statements_note(claims: Sequence[Claim]) -> str:
+    """Return how many statements the claims are, in words."""
+    built, repeated, distinct = count_statements(claims)
     return (
-        f"*Statements*: {len(repeated)} of the {len(built)} claims by construction are {STATEMENTS}"
+        f"*Statements*: {repeated} of the {built} claims by construction are {STATEMENTS}"
         f" statements of section 6.2, with {len(STIFFNESSES)} stiffnesses of the wall each, and once more"
         " with the elbow out, for the paper gives neither; distinct statements by construction:"
-        f" {distinct}. The other {len(claims) - len(built)} claims are of section 6.1, with elastic teeth,"
+        f" {distinct}. The other {len(claims) - built} claims are of section 6.1, with elastic teeth,"
         " and of what friction without load cannot do"
     )
 

@@ -55,17 +55,29 @@ def results(tmp_path: Path) -> Path:
     return tmp_path / "results"
 
 
+def cells(text: str, first: str) -> list[str]:
+    """Cells of the row that begins with this one."""
+    (row,) = [line for line in text.splitlines() if line.startswith(f"| {first} |")]
+    return [cell.strip() for cell in row.strip("|").split("|")][1:]
+
+
 def test_one_table_counts_the_claims_of_all_papers(results: Path) -> None:
     text = overview(results)
     for name in ("bam", "egle"):
-        assert f"| [{name}]({name}/page.md) | 1 of 1 | 0 of 0 | 0 of 2 | 1 | 1 | 0 | 0 | 1 of 1 | " in text
-    assert "| all | 2 of 2 | 0 of 0 | 0 of 4 | 2 | 2 | 0 | 0 | 2 of 2 |  |" in text
+        assert cells(text, f"[{name}]({name}/page.md)")[:8] == [
+            *("1 of 1", "0 of 0", "0 of 2"),
+            *("1", "1", "0", "0"),
+            "1 of 1",
+        ]
+    assert cells(text, "all")[:8] == ["2 of 2", "0 of 0", "0 of 4", "2", "2", "0", "0", "2 of 2"]
     assert text.endswith("```{toctree}\n:hidden:\n\nbam/page\negle/page\n```\n")
 
 
 def test_papers_without_results_are_named_with_what_makes_them(results: Path) -> None:
     text = overview(results)
-    assert "Without results where this page was built: `kikuuwe`, `dynaban`. `make papers` writes" in text
+    (line,) = [line for line in text.splitlines() if "`make papers`" in line]
+    assert "`kikuuwe`, `dynaban`" in line
+    assert "`bam`" not in line
 
 
 def test_without_any_results_there_is_no_table(tmp_path: Path) -> None:

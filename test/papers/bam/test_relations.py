@@ -12,8 +12,17 @@ import pytest
 from bam_core.arrays import Array
 from bam_core.servo.friction import FRICTION_MODELS
 from papers.bam.profile import common_factor, deviations, gap, profile_claim
-from papers.bam.relations import CLEAR, Relation, Verdict, best_of_all, statement, steps, verdict_of
-from papers.claim import Claim
+from papers.bam.relations import (
+    CLEAR,
+    TOO_LITTLE,
+    Relation,
+    Verdict,
+    best_of_all,
+    statement,
+    steps,
+    verdict_of,
+)
+from papers.claim import UNCERTAIN, Claim
 
 AUTHORS = {model: 0.012 - 0.0006 * n for n, model in enumerate(FRICTION_MODELS)}
 
@@ -92,7 +101,7 @@ def test_a_small_improvement_is_none_in_either_statement() -> None:
     denied = (Relation(model="m5", than="m4", denied=True),)
     best = statement("V", errors, best_of_all("m4"), "synthetic", "best", "a cause")
     assert best.missed
-    assert best.reason.startswith("is not better by 8 %: M4 against M5 +1.0 %")
+    assert best.reason.startswith(f"{TOO_LITTLE}: M4 against M5 +1.0 %")
     assert statement("V", errors, denied, "synthetic", "no better").holds
 
 
@@ -106,12 +115,12 @@ def test_one_opposite_relation_contradicts_a_statement_and_one_open_leaves_it_op
     assert words(runs(m2=0.018, m3=0.016)).holds
     open_one = words(runs(m2=0.0184, m3=0.016))
     assert open_one.undecided
-    assert open_one.reason.startswith("the uncertainty reaches across the limit: M2 against M1 -8.0 % (-")
+    assert open_one.reason.startswith(f"{UNCERTAIN}: M2 against M1 -8.0 % (-")
     opposite = words(runs(m2=0.03, m3=0.0276))
     assert opposite.contradicts
     assert not opposite.undecided
     assert opposite.reason.startswith("M2 against M1 +50.0 % (+")
-    assert "the uncertainty reaches across the limit: M3 against M2" in opposite.reason
+    assert f"{UNCERTAIN}: M3 against" in opposite.reason
     assert opposite.reason.endswith("a cause")
 
 
