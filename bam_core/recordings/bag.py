@@ -156,12 +156,12 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
 def _plain(
     path: Path, name: str | None, files: Sequence[Path], rules: Sequence[Rule], *, cut: bool
 ) -> Recording:
-    messages = [message for file in files for message in read_messages(file, PLAIN_TYPES).messages]
+    contents = [read_messages(file, PLAIN_TYPES) for file in files]
     return read_plain_bag(
         path,
         name or bag_name(path),
         _digest(files),
-        messages,
+        contents,
         rules,
         cut=cut,
     )

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Positions and goals of joints in bags of any nodes, our own or others.
 
-Positions are those of ``ServoStates``, for joints that have none those of ``JointState``. Goals are what
-servos report in ``ServoStates``, else what they were told: ``ServoCommands``, ``JointTrajectory`` (the first
-point of each message, as controllers that stream goals send it), or ``JointState`` on a topic that ends with
-``command`` or ``commands``. Topics are found by type, so a namespace does not matter.
+Positions are those of ``ServoStates``, else a controller's feedback, else those of ``JointState``. Goals are
+what servos report in ``ServoStates``, else what a controller reports that it sent
+(``JointTrajectoryControllerState``), else what was sent: ``ServoCommands``, ``JointTrajectory`` (see
+`trajectory_goals`), ``JointState`` on a topic that ends with ``command`` or ``commands``, or arrays without
+names (see `array_goals`). Topics are found by type, so a namespace does not matter.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,13 +20,20 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData
+from bam_core.recordings.array_goals import Samples, named_columns
 from bam_core.recordings.message_decoder import TypedMessage
+from bam_core.recordings.stamp_order import require_onward
+from bam_core.recordings.trajectory_goals import Trajectory, trajectory, trajectory_goals
 
 STATES_TYPE = "bam_bench/msg/ServoStates"
 COMMANDS_TYPE = "bam_bench/msg/ServoCommands"
 _JOINT_STATE = "sensor_msgs/msg/JointState"
 _TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
-SERIES_TYPES = frozenset({STATES_TYPE, COMMANDS_TYPE, _JOINT_STATE, _TRAJECTORY})
+_CONTROLLER = "control_msgs/msg/JointTrajectoryControllerState"
+_ARRAY, _NUMBER = "std_msgs/msg/Float64MultiArray", "std_msgs/msg/Float64"
+SERIES_TYPES = frozenset(
+    {STATES_TYPE, COMMANDS_TYPE, _JOINT_STATE, _TRAJECTORY, _CONTROLLER, _ARRAY, _NUMBER}
+)
 """Message types that say something of joints."""
 
 _REPORTED = ("position", "velocity", "goal_position", "torque_enabled", "voltage", "temperature", "duty")
@@ -63,6 +71,7 @@ class JointSeries:
         velocity: joint -> rad/s, of the same messages.
         goal_position: joint -> rad.
         reported: field of ``ServoStates`` -> joint -> values.
+        topics: topic -> type, of all that the bag has.
     """
 
     origin: int
@@ -70,6 +79,7 @@ class JointSeries:
     velocity: Mapping[str, Series]
     goal_position: Mapping[str, Series]
     reported: Mapping[str, Mapping[str, Series]]
+    topics: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -77,83 +87,181 @@ class JointSeries:
         return tuple(name for name in self.position if name in self.goal_position)
 
 
-def joint_series(path: Path, messages: Sequence[TypedMessage]) -> JointSeries:
-    """Return what messages say of joints.
+def joint_series(
+    path: Path, messages: Sequence[TypedMessage], topics: Mapping[str, str] | None = None
+) -> JointSeries:
+    """Return positions and goals of joints in messages.
 
     Args:
         path: of the bag.
-        messages: of `SERIES_TYPES`; others are passed over.
+        messages: of `SERIES_TYPES`, in the order of writing; others are passed over.
+        topics: topic -> type, of all that the bag has.
 
     Raises:
-        BadData: a joint is on several topics of a kind.
+        BadData: a joint is on several topics of a kind, or the stamps of a topic go back.
     """
-    reported: dict[str, _Samples] = {field: defaultdict(list) for field in _REPORTED}
-    read: dict[str, _Samples] = {field: defaultdict(list) for field in ("position", "velocity")}
-    told: _Samples = defaultdict(list)
+    messages = [
+        message for message in messages if message.type in SERIES_TYPES and not message.topic.endswith(_VIEWS)
+    ]
+    contents = _Contents()
     for message in messages:
-        _sort(message, reported, read, told)
-    _require_one_topic(path, messages, reported)
-    samples = (*reported.values(), *read.values(), told)
-    origin = min(
-        (moment for joints in samples for of_joint in joints.values() for moment, _ in of_joint), default=0
-    )
-    states = {field: _series(of_joints, origin) for field, of_joints in reported.items()}
+        contents.add(message)
+    for (topic, _), moments in contents.moments.items():
+        require_onward(path, topic, moments)
+    _require_one_topic(path, messages, contents)
+    contents.add_trajectories()
+    origin = contents.origin
+    states = {name: _series(of_joints, origin) for name, of_joints in contents.reported.items()}
     # A joint's velocities are of the messages that its positions are of.
-    seen = _series(read["position"], origin)
     rates = {
         name: series
-        for name, series in _series(read["velocity"], origin).items()
-        if name not in states["position"]
+        for name, series in _series(contents.read["velocity"], origin).items()
+        if name not in states["position"] and name not in contents.fed_back
     }
+    position = {
+        **_series(contents.read["position"], origin),
+        **_series(contents.fed_back, origin),
+        **states["position"],
+    }
+    goals = {
+        **_series(contents.sent, origin),
+        **_series(contents.controlled, origin),
+        **states["goal_position"],
+    }
+    goals |= _array_goals(
+        contents.arrays, origin, {name: series for name, series in position.items() if name not in goals}
+    )
     return JointSeries(
         origin=origin,
-        position={**seen, **states["position"]},
+        position=position,
         velocity={**rates, **states["velocity"]},
-        goal_position={**_series(told, origin), **states["goal_position"]},
+        goal_position=goals,
         reported=states,
+        topics=topics or {message.topic: message.type for message in messages},
     )
 
 
-def _sort(
-    message: TypedMessage, reported: Mapping[str, _Samples], read: Mapping[str, _Samples], told: _Samples
-) -> None:
-    """Add what a message says to the samples of its kind."""
-    if message.type not in SERIES_TYPES or message.topic.endswith(_VIEWS):
-        return
-    value = message.value
-    moment = int(value.header.stamp.sec) * 10**9 + int(value.header.stamp.nanosec)
-    if not moment:  # a command that its sender did not stamp
-        moment = message.log_time
-    if message.type == STATES_TYPE:
-        for field, of_joint in reported.items():
-            _note(of_joint, moment, value.name, getattr(value, field))
-    elif message.type == _JOINT_STATE and not message.topic.endswith(_COMMANDS):
-        for field, of_joint in read.items():
-            _note(of_joint, moment, value.name, getattr(value, field))
-    elif message.type == _TRAJECTORY:
-        for point in value.points[:1]:
-            _note(told, moment, value.joint_names, point.positions)
-    else:
-        _note(told, moment, value.name, value.position)
+class _Contents:
+    """Samples of each kind, in the order of writing.
+
+    Attributes:
+        reported: by `ServoStates`, field -> joint -> samples.
+        read: of `JointState`, likewise.
+        fed_back: positions that controllers report.
+        controlled: goals that controllers report.
+        sent: goals that were sent.
+        arrays: topic -> time and values of messages without names.
+        moments: topic and joints -> stamps.
+    """
+
+    def __init__(self) -> None:
+        self.reported: dict[str, _Samples] = {name: defaultdict(list) for name in _REPORTED}
+        self.read: dict[str, _Samples] = {name: defaultdict(list) for name in ("position", "velocity")}
+        self.fed_back: _Samples = defaultdict(list)
+        self.controlled: _Samples = defaultdict(list)
+        self.sent: _Samples = defaultdict(list)
+        self.arrays: dict[str, list[tuple[int, Array]]] = defaultdict(list)
+        self.moments: dict[tuple[str, tuple[str, ...]], list[int]] = defaultdict(list)
+        self._trajectories: list[Trajectory] = []
+
+    @property
+    def origin(self) -> int:
+        """Time of the first sample, ns."""
+        kinds = (*self.reported.values(), *self.read.values(), self.fed_back, self.controlled, self.sent)
+        moments = [moment for kind in kinds for samples in kind.values() for moment, _ in samples]
+        moments += [moment for samples in self.arrays.values() for moment, _ in samples]
+        return min(moments, default=0)
+
+    def add(self, message: TypedMessage) -> None:
+        """Add a message to the samples of its kind."""
+        value = message.value
+        if message.type in (_ARRAY, _NUMBER):
+            row = np.atleast_1d(np.asarray(value.data, dtype=np.float64))
+            self.arrays[message.topic].append((message.log_time, row))
+            return
+        moment = int(value.header.stamp.sec) * 10**9 + int(value.header.stamp.nanosec)
+        names = tuple(value.joint_names if message.type in (_TRAJECTORY, _CONTROLLER) else value.name)
+        if moment:
+            self.moments[message.topic, names].append(moment)
+        else:  # a command that its sender did not stamp
+            moment = message.log_time
+        if message.type == STATES_TYPE:
+            for name, of_joint in self.reported.items():
+                _note(of_joint, moment, names, getattr(value, name))
+        elif message.type == _JOINT_STATE and not message.topic.endswith(_COMMANDS):
+            for name, of_joint in self.read.items():
+                _note(of_joint, moment, names, getattr(value, name))
+        elif message.type == _TRAJECTORY:
+            if (sent := trajectory(moment, value)) is not None:
+                self._trajectories.append(sent)
+        elif message.type == _CONTROLLER:
+            _note(self.fed_back, moment, names, _positions(value, "feedback", "actual"))
+            _note(self.controlled, moment, names, _positions(value, "output", "reference", "desired"))
+        else:
+            _note(self.sent, moment, names, value.position)
+
+    def add_trajectories(self) -> None:
+        """Add the goals between the points of trajectories, once all positions are there."""
+        kinds = (self.read["position"], self.fed_back, self.reported["position"])
+        samples: _Samples = {}
+        for kind in kinds:
+            samples |= kind
+        measured = {}
+        for joint, of_joint in samples.items():
+            moments, first = np.unique([moment for moment, _ in of_joint], return_index=True)
+            values = np.array([of_joint[index][1] for index in first])
+            measured[joint] = np.asarray(moments, dtype=np.float64), values
+        ends = [int(moments[-1]) for moments, _ in measured.values() if len(moments)]
+        for joint, moment, goal in trajectory_goals(self._trajectories, measured, max(ends, default=0)):
+            self.sent[joint].append((moment, goal))
 
 
-def _require_one_topic(
-    path: Path, messages: Sequence[TypedMessage], reported: Mapping[str, _Samples]
-) -> None:
+def _positions(state: Any, *fields: str) -> Any:
+    """Return the positions of the first of these points that has some."""
+    for name in fields:
+        point = getattr(state, name, None)
+        if point is not None and len(point.positions):
+            return point.positions
+    return ()
+
+
+def _array_goals(
+    arrays: Mapping[str, Sequence[tuple[int, Array]]], origin: int, positions: Mapping[str, Series]
+) -> dict[str, Series]:
+    """Return the goals in messages without names, of joints without others."""
+    goals = {}
+    for topic, samples in arrays.items():
+        if len({len(row) for _, row in samples}) == 1:
+            moments, first = np.unique([moment for moment, _ in samples], return_index=True)
+            rows = np.stack([samples[index][1] for index in first])
+            whole = np.all(np.isfinite(rows), axis=1)
+            if whole.any():
+                goals[topic] = Samples((moments[whole] - origin) * 1e-9, rows[whole])
+    columns = named_columns(goals, {name: Samples(*series) for name, series in positions.items()})
+    return {
+        joint: Series(goals[topic].time, goals[topic].value[:, column])
+        for joint, (topic, column) in columns.items()
+    }
+
+
+def _require_one_topic(path: Path, messages: Sequence[TypedMessage], contents: _Contents) -> None:
     """Refuse two robots in one bag: joints of the same name on topics of different namespaces.
 
-    Of topics that are not needed, because servos report the same, there may be several.
+    Of topics that are not needed, because servos or a controller report the same, there may be several.
     """
     topics: dict[tuple[str, str], set[str]] = defaultdict(set)
     for message in messages:
-        if message.type not in SERIES_TYPES or message.topic.endswith(_VIEWS):
+        if message.type in (_ARRAY, _NUMBER):
             continue
-        names = message.value.joint_names if message.type == _TRAJECTORY else message.value.name
+        of_points = message.type in (_TRAJECTORY, _CONTROLLER)
+        names = message.value.joint_names if of_points else message.value.name
         is_command = message.topic.endswith(_COMMANDS) or message.type == _TRAJECTORY
         kind = "commands" if is_command else message.type
-        known = reported["goal_position" if is_command else "position"]
+        reported = contents.reported["goal_position" if is_command else "position"]
+        controlled = contents.controlled if is_command else contents.fed_back
         for name in names:
-            if message.type == STATES_TYPE or name not in known:
+            is_needed = name not in reported and (name not in controlled or message.type == _CONTROLLER)
+            if message.type == STATES_TYPE or is_needed:
                 topics[kind, name].add(message.topic)
     for (_, name), of_joint in topics.items():
         if len(of_joint) > 1:

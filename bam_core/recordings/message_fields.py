@@ -10,6 +10,7 @@ _TIME = {"sec": "int32", "nanosec": "uint32"}
 _HEADER = {"stamp": "builtin_interfaces/msg/Time"}
 _STAMPED = {"header": "std_msgs/msg/Header"}
 _NUMBERS = "float64[]"
+_POINT = "trajectory_msgs/msg/JointTrajectoryPoint"
 
 FIELDS: Mapping[str, Mapping[str, str]] = {
     "builtin_interfaces/msg/Time": _TIME,
@@ -49,9 +50,22 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
     "trajectory_msgs/msg/JointTrajectory": {
         **_STAMPED,
         "joint_names": "string[]",
-        "points": "trajectory_msgs/msg/JointTrajectoryPoint[]",
+        "points": f"{_POINT}[]",
     },
-    "trajectory_msgs/msg/JointTrajectoryPoint": {"positions": _NUMBERS},
+    _POINT: {
+        **dict.fromkeys(("positions", "velocities", "accelerations"), _NUMBERS),
+        "time_from_start": "builtin_interfaces/msg/Duration",
+    },
+    "builtin_interfaces/msg/Duration": _TIME,
+    "control_msgs/msg/JointTrajectoryControllerState": {
+        **_STAMPED,
+        "joint_names": "string[]",
+        **dict.fromkeys(
+            (f"{name}?" for name in ("reference", "feedback", "output", "desired", "actual")), _POINT
+        ),
+    },
+    "std_msgs/msg/Float64MultiArray": {"data": _NUMBERS},
+    "std_msgs/msg/Float64": {"data": "float64"},
 }
 """Type -> fields that are read, and their types. A ``?`` behind a field: older versions lack it."""
 

@@ -18,9 +18,10 @@ from bam_core.arrays import Array
 from bam_core.errors import BadData, BamError, Malformed, Missing, UnknownName
 from bam_core.recordings.bag_files import bag_name
 from bam_core.recordings.cleaning import clean
+from bam_core.recordings.goal_topics import no_goals
 from bam_core.recordings.header_corrections import NAME, Rule, apply_rules, require_no_inertia
 from bam_core.recordings.joint_series import SERIES_TYPES, JointSeries, joint_series
-from bam_core.recordings.message_decoder import TypedMessage
+from bam_core.recordings.message_decoder import BagContents, TypedMessage
 from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.finding import log_findings
@@ -37,7 +38,7 @@ _REQUIRED = ("mass", "length", "kp", "motor")
 
 
 def read_plain_bag(
-    path: Path, name: str, digest: str, messages: Sequence[TypedMessage], rules: Sequence[Rule], *, cut: bool
+    path: Path, name: str, digest: str, contents: Sequence[BagContents], rules: Sequence[Rule], *, cut: bool
 ) -> Recording:
     """Return the run from where torque goes on to where it goes off for the last time.
 
@@ -48,7 +49,7 @@ def read_plain_bag(
         path: of the bag.
         name: of the recording.
         digest: of the bag's data.
-        messages: of `PLAIN_TYPES`.
+        contents: of its files, with messages of `PLAIN_TYPES`.
         rules: that say what the bag does not.
         cut: whether its recorder was interrupted.
 
@@ -56,7 +57,9 @@ def read_plain_bag(
         Malformed: nobody says load, gain or servo.
         BamError: it has no such joint, or unusable values; the line begins with the path.
     """
-    series = joint_series(path, messages)
+    messages = [message for content in contents for message in content.messages]
+    topics = {topic: kind for content in contents for topic, kind in content.topics.items()}
+    series = joint_series(path, messages, topics)
     try:
         joint = _joint(series, apply_rules({}, rules)[0].get("joint"))
         configuration = _configuration(messages, joint)
@@ -102,12 +105,8 @@ def _joint(series: JointSeries, wanted: str | None) -> str:
     """Return the joint on the bench."""
     joints = series.joints
     if not joints:
-        raise BadData(
-            "joints",
-            f"{len(series.position)} have positions and {len(series.goal_position)} goals, and none both",
-            expected="servo_states, or joint_states with the goals that were sent",
-            advice="record those topics, too",
-        )
+        lacking = no_goals(series)
+        raise BadData("joints", lacking.problem, expected=lacking.expected, advice=lacking.advice)
     if wanted is not None:
         if wanted not in joints:
             raise UnknownName("joint", wanted, joints)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bam_core.errors import Malformed
 from bam_core.recordings.bag_files import bag_name, data_files, read_messages
+from bam_core.recordings.goal_topics import no_goals
 from bam_core.recordings.joint_series import SERIES_TYPES, joint_series
 from bam_core.robot.run import RobotRun
 from bam_core.robot.screening import screened_run
@@ -25,17 +26,14 @@ def read_bag_run(path: str | os.PathLike[str]) -> RobotRun:
         BamError: the bag cannot be read, or no joint in it has positions and goals.
     """
     path = Path(path)
-    series = joint_series(
-        path, [message for file in data_files(path) for message in read_messages(file, SERIES_TYPES).messages]
-    )
+    contents = [read_messages(file, SERIES_TYPES) for file in data_files(path)]
+    messages = [message for content in contents for message in content.messages]
+    topics = {topic: kind for content in contents for topic, kind in content.topics.items()}
+    series = joint_series(path, messages, topics)
     positions, goals, joints = series.position, series.goal_position, series.joints
     if not joints:
-        raise Malformed(
-            path,
-            f"has {len(positions)} joints with positions and {len(goals)} with goals, and none with both",
-            expected="servo_states, or joint_states with the goals that were sent",
-            advice="record those topics, too",
-        )
+        lacking = no_goals(series)
+        raise Malformed(path, f"joints: {lacking.problem}", expected=lacking.expected, advice=lacking.advice)
     begin = max(max(positions[joint].time[0], goals[joint].time[0]) for joint in joints)
     time = min((positions[joint].time for joint in joints), key=len)
     time = time[(time >= begin) & (time <= min(positions[joint].time[-1] for joint in joints))]

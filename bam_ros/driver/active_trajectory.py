@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from bam_core.recordings.joint_path import JointPath
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_limits import Range
-from bam_ros.driver.joint_path import JointPath
 from bam_ros.driver.servo_bus import ServoSample
 from bam_ros.driver.trajectory_goal import Outcome, Tolerance, Tolerances
 

@@ -10,8 +10,8 @@ from rclpy.action.server import ActionServer, CancelResponse, ServerGoalHandle
 from rclpy.node import Node
 from rclpy.task import Future
 
+from bam_core.recordings.joint_path import PathPoint
 from bam_ros.driver.active_trajectory import Progress
-from bam_ros.driver.joint_path import PathPoint
 from bam_ros.driver.trajectory_follower import TrajectoryFollower
 from bam_ros.driver.trajectory_goal import Ending, ErrorCode, Outcome, ToleranceRequest, TrajectoryGoal
 

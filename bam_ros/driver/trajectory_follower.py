@@ -8,11 +8,11 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 
 from bam_core.errors import BamError
+from bam_core.recordings.joint_path import JointPath
 from bam_ros.driver.active_trajectory import ActiveTrajectory, Progress, goal_in_force
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_limits import Range
-from bam_ros.driver.joint_path import JointPath, check_points
 from bam_ros.driver.servo_bus import ServoBus, ServoSample
 from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.driver.trajectory_goal import (
@@ -23,6 +23,7 @@ from bam_ros.driver.trajectory_goal import (
     Tolerance,
     TrajectoryGoal,
 )
+from bam_ros.driver.trajectory_points import check_points
 
 FEEDBACK_PERIOD = 0.05
 """Least time between two reports of progress, s on the clock of the bus."""

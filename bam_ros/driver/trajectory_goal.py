@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bam_core.errors import Conflict, Missing, OutOfRange, UnknownName
-from bam_ros.driver.joint_path import PathPoint
+from bam_core.recordings.joint_path import PathPoint
 
 
 class ErrorCode(enum.IntEnum):

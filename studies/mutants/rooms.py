@@ -68,7 +68,7 @@ ROOMS = {
             "bam_ros/driver/command_streams.py",
             "bam_ros/driver/gains_hold.py",
             "bam_ros/driver/hardware_errors.py",
-            "bam_ros/driver/joint_path.py",
+            "bam_ros/driver/trajectory_points.py",
             "bam_ros/driver/trajectory_follower.py",
         ),
         tests=("test/ros/driver",),

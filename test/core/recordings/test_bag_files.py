@@ -283,4 +283,4 @@ def test_a_type_that_nobody_knows_is_named(tmp_path: Path, monkeypatch: pytest.M
     database.commit()
     with refused(Malformed, path=str(path)) as caught:
         read_messages(path, {"my_robot/msg/Goals"})
-    assert "without its definition" in caught.value.problem
+    assert "my_robot/msg/Goals" in caught.value.problem

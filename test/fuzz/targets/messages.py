@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from types import SimpleNamespace
 
+from bam_core.recordings.joint_path import JointPath
 from bam_ros.driver.command_inputs import CommandInputs
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_command import JointCommandTopic
-from bam_ros.driver.joint_path import JointPath, check_points
 from bam_ros.driver.servo_bus import Gains
 from bam_ros.driver.servo_commands import parse_commands
 from bam_ros.driver.trajectory_action import goal_of, request_has_other_joints
 from bam_ros.driver.trajectory_goal import DefaultTolerances
+from bam_ros.driver.trajectory_points import check_points
 from test.fuzz.bytes_reader import BytesReader
 from test.fuzz.target import PACKETS, Target, attempt
 

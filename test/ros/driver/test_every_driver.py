@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from bam_core.errors import UnknownName
+from bam_core.recordings.joint_path import PathPoint
 from bam_core.servo.model import load_servo
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_command import JointCommandTopic
 from bam_ros.driver.joint_limits import HALF_TURN
-from bam_ros.driver.joint_path import PathPoint
 from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.servo_bus import Gains, ServoBus, ServoSample
 from bam_ros.driver.servo_loop import ServoLoop

@@ -13,9 +13,9 @@ from builtin_interfaces.msg import Duration, Time
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory
 
+from bam_core.recordings.joint_path import PathPoint
 from bam_ros.driver import trajectory_action
 from bam_ros.driver.active_trajectory import Progress
-from bam_ros.driver.joint_path import PathPoint
 from bam_ros.driver.trajectory_action import TrajectoryAction, goal_of
 from bam_ros.driver.trajectory_goal import Ending, ErrorCode, Outcome, ToleranceRequest, TrajectoryGoal
 

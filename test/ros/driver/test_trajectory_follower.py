@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 
+from bam_core.recordings.joint_path import PathPoint
 from bam_ros.driver.active_trajectory import Progress
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_command import JointCommandTopic
-from bam_ros.driver.joint_path import PathPoint
 from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.servo_bus import BusGone, ServoGoal, ServoSample
 from bam_ros.driver.servo_loop import ServoLoop

@@ -4,14 +4,9 @@
 from __future__ import annotations
 
 import itertools
-import math
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-
-from bam_core.errors import Missing, OutOfRange
-from bam_ros.driver.joint_limits import Range
-from bam_ros.driver.trajectory_row import check_row
 
 _SHORTEST = 1e-6  # s; a point that follows sooner is passed over: no digits are left of what leads to it
 _Polynomial = tuple[float, float, float, float, float, float]  # of the time since its point, rising powers
@@ -41,7 +36,7 @@ class JointPath:
     else straight. Before the first point and after the last one joints stand at that point.
 
     Args:
-        points: see `check_points`.
+        points: one or more, at times that increase.
     """
 
     def __init__(self, points: Sequence[PathPoint]) -> None:
@@ -89,53 +84,6 @@ class JointPath:
             time=time, position=tuple(position), velocity=tuple(velocity), acceleration=tuple(rest)
         )
         return JointPath([start, *left])
-
-
-def check_points(points: Sequence[PathPoint], joints: Sequence[str], limits: Sequence[Range]) -> None:
-    """Refuse points that are no path of these joints.
-
-    Args:
-        points: as they arrived.
-        joints: names.
-        limits: lowest and highest goal of each, rad.
-
-    Raises:
-        Missing: there are none.
-        WrongShape: a point has another number of positions, or velocities or accelerations of some joints.
-        OutOfRange: a number is not finite, a position is beyond its limits, or times do not increase from 0.
-    """
-    if not points:
-        raise Missing("trajectory points", "one or more", advice="send some")
-    before = -math.inf
-    for number, point in enumerate(points):
-        where = f"point {number}"
-        _check_rows(where, point, joints)
-        if not (math.isfinite(point.time) and point.time >= 0.0 and point.time > before):
-            later = "0 s or later" if number == 0 else f"more than {before:g} s, the time of the point before"
-            raise OutOfRange(
-                f"trajectory time_from_start of {where}", point.time, later, told=f"{point.time:g} s"
-            )
-        before = point.time
-        for name, position, (low, high) in zip(joints, point.position, limits, strict=True):
-            if not low <= position <= high:
-                raise OutOfRange(
-                    f"trajectory positions of {where}, joint {name!r}",
-                    position,
-                    f"{low:.5g} to {high:.5g} rad, its limits",
-                    told=f"{position:.5g} rad",
-                    advice="plan within these",
-                )
-
-
-def _check_rows(where: str, point: PathPoint, joints: Sequence[str]) -> None:
-    rows = (
-        ("positions", point.position, True),
-        ("velocities", point.velocity, False),
-        ("accelerations", point.acceleration, False),
-    )
-    for name, row, required in rows:
-        if row or required:
-            check_row(f"trajectory {name} of {where}", row, joints, "one per joint")
 
 
 def _pieces(first: PathPoint, second: PathPoint) -> list[_Polynomial]:
