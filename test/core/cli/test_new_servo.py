@@ -314,7 +314,7 @@ def test_help_shows_new(capsys: pytest.CaptureFixture[str]) -> None:
     assert "bam servos new my_servo.yaml" in examples
 
 
-@pytest.mark.parametrize("name", ["xm430", "XM430-W350", "ax12"])
+@pytest.mark.parametrize("name", ["xd540", "XD430-T350", "ax12"])
 def test_a_servo_of_a_family_that_the_library_lacks_gets_no_suggestion(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -325,7 +325,10 @@ def test_a_servo_of_a_family_that_the_library_lacks_gets_no_suggestion(
     assert f"bam servos new {name}.yaml" in line
 
 
-@pytest.mark.parametrize(("name", "meant"), [("mx-106", "mx106"), ("xl30", "xl330"), ("sts3095", None)])
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("mx-106", "mx106"), ("xl30", "xl330"), ("XM430-W350", "xm430_w350"), ("sts3095", None)],
+)
 def test_a_servo_is_suggested_where_its_name_is_near(
     name: str, meant: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
