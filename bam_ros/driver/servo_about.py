@@ -176,6 +176,12 @@ POSITION_INTERFACES = (
         ),
     ),
     Interface(
+        kind="subscribes",
+        name="~/joint_trajectory",
+        type="trajectory_msgs/JointTrajectory",
+        purpose="a trajectory as a message, executed as a goal of the action; without points: stop and hold",
+    ),
+    Interface(
         kind="action",
         name="~/follow_joint_trajectory",
         type="control_msgs/FollowJointTrajectory",

@@ -21,6 +21,7 @@ from rclpy.task import Future
 from rclpy.timer import Timer
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
 
 from bam_core.errors import BamError, Unavailable
 from bam_ros.driver import device_wait
@@ -39,6 +40,8 @@ from bam_ros.driver.state_messages import StateMessages
 from bam_ros.driver.trajectory_action import OFF, TrajectoryAction, action_type
 from bam_ros.driver.trajectory_follower import TrajectoryFollower
 from bam_ros.driver.trajectory_goal import DefaultTolerances
+from bam_ros.driver.trajectory_topic import TOPIC as TRAJECTORY_TOPIC
+from bam_ros.driver.trajectory_topic import TrajectoryTopic
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.node.parameters import declare
 from bam_ros.node.waiting_messages import waiting_messages
@@ -159,6 +162,10 @@ class ServoNode(LifecycleNode):
     def _offer_position_inputs(self) -> None:
         self._joint_commands = self.create_subscription(
             JointState, JOINT_COMMAND, self._take_joint_commands, COMMAND_QOS
+        )
+        topic = TrajectoryTopic(lambda: self._follower, self.get_logger().warning)
+        self._trajectories = self.create_subscription(
+            JointTrajectory, TRAJECTORY_TOPIC, topic.take, COMMAND_QOS
         )
         kind = action_type()
         if kind is not None:

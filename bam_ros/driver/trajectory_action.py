@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from rclpy.action.server import ActionServer, CancelResponse, ServerGoalHandle
@@ -116,7 +117,16 @@ def goal_of(request: Any) -> TrajectoryGoal:
     Args:
         request: its goal message.
     """
-    trajectory = request.trajectory
+    return replace(
+        trajectory_of(request.trajectory),
+        path=_tolerances(request.path_tolerance),
+        goal=_tolerances(request.goal_tolerance),
+        goal_time=_seconds(request.goal_time_tolerance),
+    )
+
+
+def trajectory_of(trajectory: Any) -> TrajectoryGoal:
+    """Return the goal, with default tolerances, that a `trajectory_msgs/JointTrajectory` is."""
     return TrajectoryGoal(
         joints=tuple(trajectory.joint_names),
         points=tuple(
@@ -129,9 +139,6 @@ def goal_of(request: Any) -> TrajectoryGoal:
             for point in trajectory.points
         ),
         stamp=trajectory.header.stamp.sec * 10**9 + trajectory.header.stamp.nanosec,
-        path=_tolerances(request.path_tolerance),
-        goal=_tolerances(request.goal_tolerance),
-        goal_time=_seconds(request.goal_time_tolerance),
     )
 
 

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`~/joint_trajectory`: trajectories as messages, executed as goals of the action with default tolerances.
+
+Scripts and `ros2 topic pub` send them so to the joint_trajectory_controller of ros2_control.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bam_core.errors import printable_line
+from bam_ros.driver.trajectory_action import trajectory_of
+from bam_ros.driver.trajectory_follower import TrajectoryFollower
+from bam_ros.driver.trajectory_goal import Ending, Outcome
+
+TOPIC = "~/joint_trajectory"
+
+
+class TrajectoryTopic:
+    """Starts a trajectory with each message; one without points stops the one before.
+
+    Args:
+        follower: returns the one in use; None while the node is not active.
+        warn: called with one line where a trajectory is not followed to its end.
+    """
+
+    def __init__(
+        self, follower: Callable[[], TrajectoryFollower | None], warn: Callable[[str], None]
+    ) -> None:
+        self._follower, self._warn = follower, warn
+        self._stopped: list[bool] = [False]  # whether the newest trajectory was stopped by a message
+
+    def take(self, message: Any) -> None:
+        """Take one `trajectory_msgs/JointTrajectory`."""
+        self._stopped[0] = True
+        if not len(message.points):
+            return
+        follower = self._follower()
+        if follower is None:
+            self._warn("joint_trajectory: ignored, the node is not active; activate it first")
+            return
+        stopped = self._stopped = [False]
+        follower.start(trajectory_of(message), self._on_done, cancelled=lambda: stopped[0])
+
+    def _on_done(self, outcome: Outcome) -> None:
+        if outcome.ending is Ending.ABORTED:
+            self._warn(printable_line(f"joint_trajectory: aborted, {outcome.text}"))
