@@ -8,6 +8,7 @@ A file `bench.yaml` applies to all recordings beneath its directory, and to the 
       - {where: {length: 0.1}, set: {arm_mass: 0.036}}
       - {where: {length: 0.15}, set: {arm_mass: 0.050}}
     kp: {elbow: 32, wrist_*: 16}                    # of a robot's joints; one number is of all; kd likewise
+    map: {joints: {Rotation: shoulder_pan}}         # names, signs, zeros and units; see `recording_map`
 
 Where a field is set several times, the file in the nearest directory wins, within a file the later rule, and
 `--set` of a command overrides all. A rule's `where` is compared with the header as the rules before it have
@@ -24,11 +25,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NewType, TypeAlias
 
-from bam_core.errors import Conflict, OutOfRange, UnknownName, Unsupported, WrongType
+from bam_core.errors import Conflict, OutOfRange, UnknownName, Unreadable, Unsupported, WrongType
 from bam_core.files.field_errors import UnsuitableError
 from bam_core.files.quoted_number import correct_number
 from bam_core.files.typed import TypedReader
 from bam_core.files.yaml_file import read_yaml
+from bam_core.recordings.recording_map import Joints, MapFields, joints_from_fields
 from bam_core.servo.gains import gain_of
 
 NAME = "bench.yaml"
@@ -136,7 +138,7 @@ def rules_above(path: Path) -> tuple[Rule, ...]:
     """
     place = path.absolute()
     files = (directory / NAME for directory in (*reversed(place.parents), place))
-    return tuple(rule for file in files if file.is_file() for rule in _read(file, file.stat().st_mtime_ns))
+    return tuple(rule for file in files if file.is_file() for rule in rules_in(file))
 
 
 def rules_from(given: Mapping[str, Value] | Sequence[str], option: str = "--set") -> tuple[Rule, ...]:
@@ -184,11 +186,24 @@ class BenchYaml:
     kp: GainSetting | None = None
     kd: GainSetting | None = None
     rules: tuple[RuleFields, ...] = ()
+    map: MapFields | None = None
+
+
+def bench_yaml(path: Path) -> BenchYaml:
+    """Read a file; see the module. Raises BamError where it cannot be read, or a field is wrong."""
+    if not path.is_file():
+        raise Unreadable(path, "no such file", advice="check the path")
+    return _bench_yaml(path, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=64)
-def _read(path: Path, _: int) -> tuple[Rule, ...]:
-    read, source = _READER.read(read_yaml(path), BenchYaml, path), str(path)
+def _bench_yaml(path: Path, _: int) -> BenchYaml:
+    return _READER.read(read_yaml(path), BenchYaml, path)
+
+
+def rules_in(path: Path) -> tuple[Rule, ...]:
+    """Return the rules of one file; raises BamError as `bench_yaml`."""
+    read, source = bench_yaml(path), str(path)
     gains = {name: gain for name in _GAINS if (gain := getattr(read, name)) is not None}
     fields = {**(read.set or {}), **gains}
     first = (Rule(set=fields, source=source),) if fields else ()
@@ -202,7 +217,9 @@ def _settings(value: Any, _: Any) -> Settings:
 
 
 _READER_WORDS: Mapping[Any, str] = {
-    BenchYaml: "a section with set and rules",
+    BenchYaml: "a section with set, rules and map",
+    MapFields: "a section with columns, topics, order, joints, unit and time_unit",
+    Joints: "names of joints, as in {Rotation: shoulder_pan}",
     tuple[RuleFields, ...]: "a list of {where: {...}, set: {...}}",
     RuleFields: "a section with where and set",
     GainSetting: "a number, or one per joint, as in {elbow: 32}",
@@ -211,6 +228,7 @@ _READER_WORDS: Mapping[Any, str] = {
 _READER = TypedReader(words=_READER_WORDS)
 _READER.converter.register_structure_hook(Settings, _settings)
 _READER.converter.register_structure_hook(GainSetting, lambda value, _: _value("gain", "kp", value))
+_READER.converter.register_structure_hook(Joints, joints_from_fields)
 
 
 def _value(what: str, name: object, value: Any) -> Value:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +13,21 @@ from bam_core.errors import Malformed
 from bam_core.recordings.bag_files import bag_name, data_files, read_messages
 from bam_core.recordings.goal_topics import no_goals
 from bam_core.recordings.joint_series import SERIES_TYPES, joint_series
+from bam_core.recordings.mapped_topics import mapped_messages
+from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.robot.run import RobotRun
 from bam_core.robot.screening import screened_run
 
 
-def read_bag_run(path: str | os.PathLike[str]) -> RobotRun:
+def read_bag_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_MAP) -> RobotRun:
     """Read a bag directory, or a file of a bag; the clock is that of the messages' stamps.
 
     Which topics count: see `bam_core.recordings.joint_series`. Samples are at the times of the joint that has
     the fewest; positions of others are interpolated.
+
+    Args:
+        path: of the bag.
+        recording_map: topics of goals and states; names, signs, zeros and the unit of joints.
 
     Raises:
         BamError: the bag cannot be read, or no joint in it has positions and goals.
@@ -29,7 +36,7 @@ def read_bag_run(path: str | os.PathLike[str]) -> RobotRun:
     contents = [read_messages(file, SERIES_TYPES) for file in data_files(path)]
     messages = [message for content in contents for message in content.messages]
     topics = {topic: kind for content in contents for topic, kind in content.topics.items()}
-    series = joint_series(path, messages, topics)
+    series = joint_series(path, mapped_messages(path, messages, recording_map), topics)
     positions, goals, joints = series.position, series.goal_position, series.joints
     if not joints:
         lacking = no_goals(series)
@@ -39,6 +46,7 @@ def read_bag_run(path: str | os.PathLike[str]) -> RobotRun:
     time = time[(time >= begin) & (time <= min(positions[joint].time[-1] for joint in joints))]
     supply = [value for voltages in series.reported["voltage"].values() for value in voltages.value]
     return screened_run(
+        recording_map=replace(recording_map, time_unit=None),  # stamps have their unit
         name=bag_name(path),
         joints=joints,
         time=time - time[0] if len(time) else time,

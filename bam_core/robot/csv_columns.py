@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -12,16 +13,26 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import Malformed, Unreadable
+from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 
+_SEPARATORS = (",", ";", "\t", " ")
 _MOST_SHOWN = 20  # characters of a cell
 
 
-def read_columns(path: Path, choose: Callable[[Collection[str]], Sequence[str]]) -> dict[str, Array]:
+def read_columns(
+    path: Path,
+    choose: Callable[[Collection[str]], Sequence[str]],
+    recording_map: RecordingMap = NO_MAP,
+) -> dict[str, Array]:
     """Read the chosen columns of a file.
+
+    Cells are separated as in its header: by commas, semicolons, tabs or spaces. Lines that begin with # are
+    comments; where the first other line has numbers alone, the last comment above it is the header.
 
     Args:
         path: of the file.
         choose: names of the columns to read, given all names, each once; may raise BamError.
+        recording_map: which columns have other names in the file.
 
     Returns:
         Name -> (n,) numbers, at least one, in the order that was chosen.
@@ -29,15 +40,8 @@ def read_columns(path: Path, choose: Callable[[Collection[str]], Sequence[str]])
     Raises:
         BamError: the file cannot be read or has no samples; a chosen one is there twice, or holds no numbers.
     """
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.reader(file)
-            header = next(reader, [])
-            rows = list(reader)
-    except (OSError, UnicodeDecodeError) as error:
-        raise Unreadable(path, error if isinstance(error, OSError) else "is no text") from None
-    except csv.Error as error:
-        raise Malformed(path, f"is no CSV file ({error})") from None
+    header, rows = _table(path)
+    header = _renamed(header, recording_map)
     place_of = {name: place for place, name in enumerate(header)}
     names = choose(place_of.keys())
     times = Counter(header)
@@ -48,7 +52,7 @@ def read_columns(path: Path, choose: Callable[[Collection[str]], Sequence[str]])
             )
     places = [place_of[name] for name in names]
     try:
-        table = np.array([[row[place] for place in places] for row in rows], dtype=np.float64)
+        table = np.array([[row[place] for place in places] for row in rows.values()], dtype=np.float64)
     except (ValueError, IndexError):
         raise _bad_cell(path, rows, dict(zip(names, places, strict=True))) from None
     if table.ndim != 2:
@@ -56,10 +60,47 @@ def read_columns(path: Path, choose: Callable[[Collection[str]], Sequence[str]])
     return dict(zip(names, table.T, strict=True))
 
 
-def _bad_cell(path: Path, rows: Sequence[Sequence[str]], place_of: Mapping[str, int]) -> Malformed:
-    """Return the error about the first cell that is missing or no number; rows without the header's."""
+def _table(path: Path) -> tuple[list[str], dict[int, list[str]]]:
+    """Return the names in the header, and line number -> cells of the rows below it."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unreadable(path, error if isinstance(error, OSError) else "is no text") from None
+    numbered = {number: line for number, line in enumerate(lines, start=1) if line.strip()}
+    comments = [line.lstrip("# ") for line in numbered.values() if line.startswith("#")]
+    numbered = {number: line for number, line in numbered.items() if not line.startswith("#")}
+    first = next(iter(numbered.values()), "")
+    if comments and _has_numbers_alone(first):
+        header = comments[-1]
+    else:
+        header = first
+        numbered = dict(list(numbered.items())[1:])
+    separator = next((mark for mark in _SEPARATORS if mark in header), ",")
+    try:
+        names, *rows = csv.reader([header, *numbered.values()], delimiter=separator, skipinitialspace=True)
+    except (csv.Error, ValueError) as error:
+        raise Malformed(path, f"is no CSV file ({error})") from None
+    return [name.strip() for name in names], dict(zip(numbered, rows, strict=False))
+
+
+def _has_numbers_alone(line: str) -> bool:
+    try:
+        return bool([float(cell) for cell in re.split(r"[,;\s]+", line.strip())])
+    except ValueError:
+        return False
+
+
+def _renamed(header: Sequence[str], recording_map: RecordingMap) -> list[str]:
+    """Return our names of columns; one that is not meant, but has such a name, is called otherwise."""
+    ours = {theirs: name for name, theirs in recording_map.column_names(header).items()}
+    taken = set(ours.values())
+    return [ours.get(name, f"(not mapped) {name}" if name in taken else name) for name in header]
+
+
+def _bad_cell(path: Path, rows: Mapping[int, Sequence[str]], place_of: Mapping[str, int]) -> Malformed:
+    """Return the error about the first cell that is missing or no number."""
     expected = "a number in every column that is read"
-    for number, row in enumerate(rows, start=2):
+    for number, row in rows.items():
         for name, place in place_of.items():
             if place >= len(row):
                 return Malformed(path, f"row {number} ends before column {name!r}", expected=expected)

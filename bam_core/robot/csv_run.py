@@ -12,6 +12,7 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Malformed, Missing, Unsupported
 from bam_core.recordings.law_keys import WITHOUT_EFFECT, require_no_other_law
+from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.robot.csv_columns import read_columns
 from bam_core.robot.run import RobotRun
 from bam_core.robot.screening import screened_run
@@ -21,13 +22,17 @@ _TIME, _GOAL, _READ = "time", "goal:", "read:"
 _SETTINGS = ("kp", "kd", "vin", *WITHOUT_EFFECT)  # columns with one value; gains may have one per joint
 
 
-def read_csv_run(path: str | os.PathLike[str]) -> RobotRun:
+def read_csv_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_MAP) -> RobotRun:
     """Read a run from a CSV file.
 
     Columns: `time` (s), `goal:JOINT` and `read:JOINT` (rad); `kp`, `kd`, `ki`, those of one joint as
     `kp:JOINT`, and `vin` (V) where it has them. Columns of settings that change the law are refused, see
     `law_keys`; others are passed over. Joints are those that have a goal and
     a reading.
+
+    Args:
+        path: of the file.
+        recording_map: other names of columns and joints, signs, zeros and units.
 
     Raises:
         BamError: the file cannot be read, a column is missing or holds no numbers, or the gain changes.
@@ -38,12 +43,17 @@ def read_csv_run(path: str | os.PathLike[str]) -> RobotRun:
         joints = [name.removeprefix(_GOAL) for name in header if name.startswith(_GOAL)]
         joints = [name for name in joints if _READ + name in header]
         if _TIME not in header or not joints:
-            raise Malformed(path, "is no run of a robot", expected="columns time, goal:JOINT and read:JOINT")
+            raise Malformed(
+                path,
+                f"is no run of a robot: it has the columns {', '.join(header)}",
+                expected="columns time, goal:JOINT and read:JOINT",
+                advice="give a map (--map, or map in a bench.yaml) that names them",
+            )
         moving = [kind + name for kind in (_GOAL, _READ) for name in joints]
         settings = [name for name in header if name.partition(":")[0] in _SETTINGS]
         return [_TIME, *moving, *(name for name in settings if _is_of(name, joints))]
 
-    columns = read_columns(path, choose)
+    columns = read_columns(path, choose, recording_map)
     for name, values in columns.items():
         kind = name.partition(":")[0]
         if kind in _SETTINGS and kind != "vin" and np.ptp(values) > 0.0:
@@ -56,6 +66,7 @@ def read_csv_run(path: str | os.PathLike[str]) -> RobotRun:
     gains = {name: _gains(path, columns, name, joints) for name in ("kp", "kd")}
     try:
         return screened_run(
+            recording_map=recording_map,
             name=path.stem,
             joints=joints,
             time=columns[_TIME],

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Episodes of LeRobot datasets, version 3: one run each.
+"""Episodes of LeRobot datasets, versions 2 and 3: one run each.
 
-A dataset is a directory with `meta/info.json` and `data/chunk-*/file-*.parquet`; a file holds many episodes,
-one row per frame (lerobot/datasets/dataset_writer.py). Of these only a few columns are read: neither images
-nor videos. The measurement of a frame, `observation.state`, is taken before its `action` is sent. Times are
+A dataset is a directory with `meta/info.json` and `data/chunk-*/*.parquet`; a file holds one episode (version
+2) or many, one row per frame (lerobot/datasets/dataset_writer.py). Only a few columns are read: neither
+images nor videos. The measurement of a frame, `observation.state`, is taken before its `action` is sent. Times are
 those that a frame should have had, `frame_index / fps`: LeRobot does not keep when it was.
 """
 
@@ -12,6 +12,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,9 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict, Malformed, Missing, MissingSoftware, Unreadable
 from bam_core.files.json_file import read_json
+from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.robot.lerobot_units import (
+    Calibration,
     load_calibration,
     radians_of_shares,
     require_unit,
@@ -34,7 +38,7 @@ from bam_core.text.robot_findings import DerivedRanges
 log = logging.getLogger(__name__)
 
 INFO = Path("meta") / "info.json"
-_VERSION = "v3"
+_VERSIONS = ("v2", "v3")
 _SUFFIX = ".pos"  # LeRobot's robots call a joint's position so
 _GRIPPER = "gripper"
 _STATE, _ACTION, _EPISODE, _TIME = "observation.state", "action", "episode_index", "timestamp"
@@ -49,6 +53,7 @@ def read_dataset_runs(
     path: str | os.PathLike[str],
     unit: str | None = None,
     calibration: str | os.PathLike[str] | None = None,
+    recording_map: RecordingMap = NO_MAP,
 ) -> list[RobotRun]:
     """Read all episodes, named DATASET_episode_NUMBER.
 
@@ -58,7 +63,10 @@ def read_dataset_runs(
     Args:
         path: of the dataset.
         unit: of positions, one of `lerobot_units.UNITS`; None: what the values show.
-        calibration: of the arm, for normalised values; None: the steps between values show the ranges.
+        calibration: of the arm, for normalised values; its joints have the names of the dataset or those of
+            the description. None: the steps between values show the ranges.
+        recording_map: other names of features (`columns: {goal: action, read: observation.state}`), joints
+            (`order` where the dataset has none), signs and zeros. Its unit is for `unit`.
 
     Raises:
         BamError: the dataset cannot be read, has no names of joints, or its unit is not known.
@@ -66,16 +74,21 @@ def read_dataset_runs(
     """
     path = Path(path)
     info = _info(path)
-    table = _columns(path, info)
-    goals, states = _named(path, info, _ACTION, table), _named(path, info, _STATE, table)
-    joints = [name for name in states if name in goals]
+    features = _features(recording_map)
+    table = _columns(path, info, features)
+    goals, states = (
+        _named(path, info, features[column], table[column], recording_map.order)
+        for column in (_ACTION, _STATE)
+    )
+    kept = dict(zip(states, recording_map.joint_maps(list(states)), strict=True))
+    joints = [name for name in states if name in goals and kept[name] is not None]
     if not joints:
         raise Malformed(
             path / INFO,
             f"action ({', '.join(goals)}) and state ({', '.join(states)}) have no joint in common",
             expected="goals of joints, such as shoulder_pan.pos, in both",
         )
-    arm = [name for name in joints if not name.endswith(_GRIPPER)]
+    arm = [name for name in joints if not _is_gripper(name, recording_map)]
     proof = require_unit(path, unit, {name: states[name] for name in arm} or states)
     if unit is None:
         log.info("%s: unit %s, as the steps between its values show", path, proof.unit)
@@ -88,7 +101,7 @@ def read_dataset_runs(
         joints = arm
     goals, states = ({name: values[name] for name in joints} for values in (goals, states))
     if proof.unit == NORMALISED:
-        ranges = None if calibration is None else load_calibration(calibration)
+        ranges = None if calibration is None else _calibration(calibration, joints, recording_map)
         if ranges is None:
             log_findings(log, [DerivedRanges(dataset=str(path), ranges=tuple(proof.ranges.items()))])
         # The steps of goals are those of the arm that led.
@@ -109,24 +122,34 @@ def read_dataset_runs(
         path,
         fps,
     )
-    episode = table[_EPISODE].ravel()
-    return [
-        _run(path, int(number), episode == number, table[_TIME].ravel(), goals, states)
-        for number in np.unique(episode)
-    ]
+    episode, time = table[_EPISODE].ravel(), table[_TIME].ravel()
+    in_radians = replace(recording_map, unit=None, is_strict=False)
+
+    def run(number: int) -> RobotRun:
+        rows = episode == number
+        of_episode = time[rows], {name: (goals[name][rows], states[name][rows]) for name in joints}
+        return _run(path, number, *of_episode, in_radians)
+
+    return [run(int(number)) for number in np.unique(episode)]
 
 
 def _run(
-    path: Path, number: int, rows: Array, time: Array, goals: dict[str, Array], states: dict[str, Array]
+    path: Path,
+    number: int,
+    time: Array,
+    joints: Mapping[str, tuple[Array, Array]],
+    recording_map: RecordingMap,
 ) -> RobotRun:
-    time = time[rows]
+    """Return an episode, of joint -> goals and states."""
+    goals, states = zip(*joints.values(), strict=True)
     try:
         return screened_run(
+            recording_map=recording_map,
             name=f"{path.resolve().name}_episode_{number}",
-            joints=tuple(goals),
+            joints=tuple(joints),
             time=time - time[0],
-            goal_position=np.stack([goal[rows] for goal in goals.values()], axis=1),
-            position=np.stack([state[rows] for state in states.values()], axis=1),
+            goal_position=np.stack(goals, axis=1),
+            position=np.stack(states, axis=1),
         )
     except (BadData, Missing) as error:
         raise error.within(path) from None
@@ -140,17 +163,27 @@ def _info(path: Path) -> dict[str, Any]:
         info = dict(info)
     except (ValueError, TypeError, KeyError):
         raise Malformed(place, "is no description of a LeRobot dataset") from None
-    if not version.startswith(_VERSION):
+    if not version.startswith(_VERSIONS):
         raise Malformed(
             path,
             f"is a LeRobot dataset of version {version}",
-            expected="version 3",
-            advice="convert it, with: python -m lerobot.scripts.convert_dataset_v21_to_v30",
+            expected="version 2 or 3",
+            advice="convert it with the scripts of LeRobot",
         )
     return info
 
 
-def _columns(path: Path, info: dict[str, Any]) -> dict[str, Array]:
+def _features(recording_map: RecordingMap) -> dict[str, str]:
+    """Return our name of a feature -> the one in the dataset."""
+    mapped = {_ACTION: "goal", _STATE: "read", _TIME: "time", _EPISODE: "episode"}
+    return {name: recording_map.columns.get(ours, name) for name, ours in mapped.items()}
+
+
+def _is_gripper(name: str, recording_map: RecordingMap) -> bool:
+    return any(each and each.endswith(_GRIPPER) for each in (name, recording_map.joint_name(name)))
+
+
+def _columns(path: Path, info: dict[str, Any], features: Mapping[str, str]) -> dict[str, Array]:
     """Return (frames, width) of each column that is needed, in the order of episodes and frames."""
     parquet = parquet_module(path)
     files = sorted((path / "data").glob("*/*.parquet"))
@@ -159,15 +192,16 @@ def _columns(path: Path, info: dict[str, Any]) -> dict[str, Array]:
     parts: dict[str, list[Array]] = {name: [] for name in (_EPISODE, _TIME, _ACTION, _STATE)}
     for file in files:
         try:
-            table = parquet.ParquetFile(file).read(columns=list(parts))
+            table = parquet.ParquetFile(file).read(columns=list(features.values()))
         except (OSError, ValueError) as error:  # pyarrow's errors are of these kinds
             raise Unreadable(
                 file, str(error).splitlines()[0], advice="download it again, or record it to its end"
             ) from None
         for name, values in parts.items():
-            if name not in table.column_names:
-                raise Missing(f"{file}, column {name}", "numbers of every frame")
-            values.append(_numbers(file, name, table.column(name)))
+            feature = features[name]
+            if feature not in table.column_names:
+                raise Missing(f"{file}, column {feature}", "numbers of every frame")
+            values.append(_numbers(file, feature, table.column(feature)))
     columns = {name: np.concatenate(values) for name, values in parts.items()}
     frames, said = len(columns[_TIME]), info.get("total_frames")
     if said is not None and said != frames:
@@ -191,20 +225,42 @@ def _numbers(file: Path, name: str, column: Any) -> Array:
         raise Malformed(file, f"column {name} holds something else than as many numbers per frame") from None
 
 
-def _named(path: Path, info: dict[str, Any], column: str, table: dict[str, Array]) -> dict[str, Array]:
-    """Return joint -> (frames,) of a column, by the names that the dataset gives its entries."""
-    names = info.get("features", {}).get(column, {}).get("names")
+def _named(
+    path: Path, info: dict[str, Any], feature: str, table: Array, order: Sequence[str]
+) -> dict[str, Array]:
+    """Return joint -> (frames,) of a feature, by the names that the dataset, or a map, gives its entries."""
+    names = info.get("features", {}).get(feature, {}).get("names")
     if isinstance(names, dict) and len(names) == 1:  # {"motors": [...]}, as older recorders wrote it
         (names,) = names.values()
-    width = table[column].shape[1]
+    while isinstance(names, list) and any(isinstance(name, list) for name in names):  # [["left", ...]]
+        names = [name for part in names for name in (part if isinstance(part, list) else [part])]
+    names = list(order) or names
+    width = table.shape[1]
     if not isinstance(names, list) or len(names) != width:
         raise Malformed(
             path / INFO,
-            f"does not name the {width} entries of {column}",
+            f"does not name the {width} entries of {feature}",
             expected='features with names such as ["shoulder_pan.pos", ...]',
-            advice="add them, in the order of the motors",
+            advice="give a map with their order (map: {order: [...]} in a bench.yaml)",
         )
-    return {str(name).removesuffix(_SUFFIX): table[column][:, place] for place, name in enumerate(names)}
+    return {str(name).removesuffix(_SUFFIX): table[:, place] for place, name in enumerate(names)}
+
+
+def _calibration(
+    path: str | os.PathLike[str], joints: Sequence[str], recording_map: RecordingMap
+) -> Calibration:
+    """Return the calibration of joints of a dataset; its file may have the description's names."""
+    calibration = load_calibration(path)
+    names = {name: recording_map.joint_name(name) or name for name in joints}
+    of_file = {name: name if name in calibration.ranges else other for name, other in names.items()}
+    return replace(
+        calibration,
+        ranges={
+            **calibration.ranges,
+            **{name: calibration.ranges[file] for name, file in of_file.items() if file in calibration.ranges},
+        },
+        inverted=calibration.inverted.union(name for name, file in of_file.items() if file in calibration.inverted),
+    )
 
 
 def parquet_module(path: Path) -> Any:

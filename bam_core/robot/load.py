@@ -7,7 +7,7 @@ import logging
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,17 +16,19 @@ from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, UnknownNam
 from bam_core.files.json_file import read_json
 from bam_core.recordings.bag_files import MCAP, PACKED, SQLITE, bags_in, storage
 from bam_core.recordings.excluded import Excluded, Exclusions
-from bam_core.recordings.header_corrections import NAME, apply_rules, rules_above
+from bam_core.recordings.header_corrections import NAME, Rule, apply_rules, rules_above
 from bam_core.recordings.law_keys import require_no_other_law
+from bam_core.recordings.map_file import recording_map_for, require_map, rules_of_map
 from bam_core.recordings.supply import supply_warning
 from bam_core.robot.bag_run import read_bag_run
 from bam_core.robot.csv_run import read_csv_run
 from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs
-from bam_core.robot.lerobot_units import UNITS
+from bam_core.robot.lerobot_units import NORMALISED, UNITS
 from bam_core.robot.npz_run import PYTORCH_ADVICE, read_npz_run
 from bam_core.robot.radians import require_radians
 from bam_core.robot.run import RobotRun
 from bam_core.robot.run_findings import run_findings
+from bam_core.robot.sage_run import is_sage, read_sage_run
 from bam_core.robot.updates import as_of_their_times
 from bam_core.robot.value_steps import RADIANS
 from bam_core.servo.gains import Gain, over, require_gain
@@ -51,10 +53,12 @@ class RunSettings:
         kd: derivative gain, likewise; None: a column or a bench.yaml has it, else 0.
         supply_voltage: V; None: a column or a bench.yaml says, else the servos' nominal one counts.
         intervals: file with the part of each run that counts: JSON, its name -> [first, last] in s.
-        unit: of the positions in LeRobot datasets: "deg", "rad" or "normalised"; None: what their values
-            show. All other files are in rad.
+        unit: of the positions: "deg", "rad", or in LeRobot datasets "normalised"; None: what a map says, else
+            rad, and in LeRobot datasets what their values show.
         calibration: LeRobot's file of the arm, for normalised positions.
         strict: the first run that cannot be used ends the call; else each is left out, with a warning.
+        map: words of `--map`: a YAML file or a name from `map_names` instead of a bench.yaml's map, and
+            joints as in "lift=-lift+0.12"; see `bam_core.recordings.recording_map`.
     """
 
     kp: Gain | None = None
@@ -64,6 +68,7 @@ class RunSettings:
     unit: str | None = None
     calibration: str | os.PathLike[str] | None = None
     strict: bool = False
+    map: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for name, gain in (("kp", self.kp), ("kd", self.kd)):
@@ -75,6 +80,7 @@ class RunSettings:
             require_plausible("--vin", "supply_voltage", self.supply_voltage)
         if self.unit is not None and self.unit not in UNITS:
             raise UnknownName("--unit", self.unit, UNITS)
+        require_map(self.map)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,13 +166,15 @@ def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
         if bags := bags_in(path) if path.is_dir() else [path]:
             yield from bags
             continue
-        if is_dataset(path):
+        if is_dataset(path) or is_sage(path):
             yield path
             continue
         folders = {place.parent for ending in _STORAGES for place in path.rglob(f"*{ending}")}
         bags = [bag for folder in folders for bag in bags_in(folder)]
         datasets = {path.parent.parent for path in path.rglob("meta/info.json")}
-        files = sorted([*path.rglob("*.csv"), *path.rglob("*.npz"), *bags, *datasets])
+        folders = {file.parent for file in path.rglob("control.csv") if is_sage(file.parent)}
+        tables = [file for file in path.rglob("*.csv") if file.parent not in folders]
+        files = sorted([*tables, *path.rglob("*.npz"), *bags, *datasets, *folders])
         if not files:
             raise Missing(
                 str(path),
@@ -177,27 +185,32 @@ def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
 
 
 def _read(path: Path, settings: RunSettings) -> list[RobotRun]:
+    recording_map = recording_map_for(path, settings.map)
+    unit = settings.unit or recording_map.unit
     if is_dataset(path):
-        return read_dataset_runs(path, settings.unit, settings.calibration)
-    if settings.unit not in (None, RADIANS) or settings.calibration is not None:
+        return read_dataset_runs(path, unit, settings.calibration, recording_map)
+    if unit == NORMALISED or settings.calibration is not None:
         raise Conflict(
             f"{path}, unit",
-            "is rad; --unit and --calibration are about LeRobot datasets",
+            "has no calibration; --unit normalised and --calibration are about LeRobot datasets",
             advice="leave them out, or convert the file",
         )
+    recording_map = replace(recording_map, unit=unit)
+    if is_sage(path):
+        return [read_sage_run(path, recording_map)]
     if path.is_dir() or storage(path):
-        return [read_bag_run(path)]
+        return [read_bag_run(path, recording_map)]
     if path.suffix == ".npz":
-        return [read_npz_run(path)]
+        return [read_npz_run(path, recording_map)]
     if path.suffix == ".pt":
         raise Malformed(path, "is a file of PyTorch", expected="an archive of NumPy", advice=PYTORCH_ADVICE)
-    return [read_csv_run(path)]
+    return [read_csv_run(path, recording_map)]
 
 
 def _complete(
     run: RobotRun, path: Path, settings: RunSettings, intervals: Mapping[str, tuple[float, float]]
 ) -> RobotRun:
-    header = _header(run, path)
+    header = _header(run, (*rules_above(path), *rules_of_map(settings.map)))
     kp = header.get("kp")
     if kp is None and not _is_number(settings.kp) and (match := _GAIN_IN_NAME.search(run.name)):
         kp = float(match[1])
@@ -215,11 +228,11 @@ def _complete(
     )
 
 
-def _header(run: RobotRun, path: Path) -> dict[str, Any]:
-    """Return gains and supply of the run, or as the files bench.yaml above it correct them."""
+def _header(run: RobotRun, rules: Iterable[Rule]) -> dict[str, Any]:
+    """Return gains and supply of the run, or as rules correct them."""
     recorded = {"kp": run.kp, "kd": run.kd, "vin": run.supply_voltage}
     header = {name: value for name, value in recorded.items() if value is not None}
-    for rule in rules_above(path):
+    for rule in rules:
         corrected, _ = apply_rules(header, [rule])
         for name in ("kp", "kd"):  # of some joints alone, perhaps
             if corrected.get(name) is not header.get(name):

@@ -22,6 +22,7 @@ from bam_core.errors import BadData, Malformed, Missing, Unreadable, Unsupported
 from bam_core.files.json_file import parse_json
 from bam_core.files.npz_file import read_arrays
 from bam_core.recordings.law_keys import WITHOUT_EFFECT, require_no_other_law
+from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.robot.run import RobotRun
 from bam_core.robot.screening import screened_run
 from bam_core.servo.gains import over
@@ -41,10 +42,15 @@ PYTORCH_ADVICE = (
 """What to do with a file of PACE's own."""
 
 
-def read_npz_run(path: str | os.PathLike[str]) -> RobotRun:
+def read_npz_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_MAP) -> RobotRun:
     """Read a run; its `kp`, `kd` and `vin` (V) are taken where an archive with PACE's names has them.
 
     `kp` and `kd` are one number, or one per joint.
+
+    Args:
+        path: of the archive.
+        recording_map: its arrays `time`, `read` and `goal` (samples x joints), or `read:JOINT` and
+            `goal:JOINT`, where they have other names; names, signs, zeros and units.
 
     Raises:
         BamError: the archive cannot be read, is none of these, or holds pickled objects, which are not
@@ -53,10 +59,12 @@ def read_npz_run(path: str | os.PathLike[str]) -> RobotRun:
     path = Path(path)
     arrays = _arrays(path)
     try:
+        if recording_map.columns:
+            return _of_map(path, arrays, recording_map)
         if "control_data" in arrays and "sensordata_data" in arrays:
-            return _of_sysid(path, arrays)
+            return _of_sysid(path, arrays, recording_map)
         if all(name in arrays for name in _PACE):
-            return _of_pace(path, arrays)
+            return _of_pace(path, arrays, recording_map)
     except (BadData, Missing, Unsupported) as error:
         raise error.within(path) if str(path) not in str(error) else error from None
     if "times" in arrays and "data" in arrays:
@@ -85,7 +93,44 @@ def _arrays(path: Path) -> dict[str, NDArray[np.generic]]:
         ) from None
 
 
-def _of_sysid(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> RobotRun:
+def _of_map(path: Path, arrays: Mapping[str, NDArray[np.generic]], recording_map: RecordingMap) -> RobotRun:
+    """Return a run of the arrays that a map names."""
+    own = recording_map.column_names(list(arrays))
+    time = _numbers(path, arrays, own.get("time", "time"))
+    joints = tuple(name[5:] for name in own if name.startswith("read:") and f"goal:{name[5:]}" in own)
+    if joints:
+        position, goal = (
+            np.stack([_numbers(path, arrays, own[f"{kind}:{joint}"]).ravel() for joint in joints], axis=1)
+            for kind in ("read", "goal")
+        )
+    else:
+        position, goal = (_numbers(path, arrays, own.get(kind, kind)) for kind in ("read", "goal"))
+        joints = _joint_names(path, arrays, position.shape[-1], recording_map)
+    return screened_run(
+        recording_map=recording_map,
+        name=path.stem,
+        joints=joints,
+        time=time - time[0] if len(time) else time,
+        goal_position=goal,
+        position=position,
+    )
+
+
+def _joint_names(
+    path: Path, arrays: Mapping[str, NDArray[np.generic]], count: int, recording_map: RecordingMap
+) -> tuple[str, ...]:
+    if recording_map.order:
+        return recording_map.order
+    if "joint_names" not in arrays:
+        raise Missing(
+            f"{path}, joint_names",
+            f"the names of its {count} columns, PACE's joint_order",
+            advice="add it: np.savez(..., joint_names=[...]), or order in a map",
+        )
+    return tuple(map(str, arrays["joint_names"].ravel()))
+
+
+def _of_sysid(path: Path, arrays: Mapping[str, NDArray[np.generic]], recording_map: RecordingMap) -> RobotRun:
     """Return goals that were in force at the times of the measurement, of joints that have both."""
     goals = _signals(path, arrays, "control", (_CONTROL,))
     positions = _signals(path, arrays, "sensordata", (_QPOS, _SENSOR))
@@ -100,6 +145,7 @@ def _of_sysid(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> RobotRun
     told, time = _numbers(path, arrays, "control_times"), _numbers(path, arrays, "sensordata_times")
     held = np.maximum(np.searchsorted(told, time, side="right") - 1, 0)
     return screened_run(
+        recording_map=recording_map,
         name=path.stem,
         joints=joints,
         time=time - time[0],
@@ -133,15 +179,9 @@ def _signals(
     return signals
 
 
-def _of_pace(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> RobotRun:
+def _of_pace(path: Path, arrays: Mapping[str, NDArray[np.generic]], recording_map: RecordingMap) -> RobotRun:
     time, position, goal = (_numbers(path, arrays, name) for name in _PACE)
-    if "joint_names" not in arrays:
-        raise Missing(
-            f"{path}, joint_names",
-            f"the names of its {position.shape[-1]} columns, PACE's joint_order",
-            advice="add it: np.savez(..., joint_names=[...])",
-        )
-    joints = tuple(map(str, arrays["joint_names"].ravel()))
+    joints = _joint_names(path, arrays, position.shape[-1], recording_map)
     settings: dict[str, Any] = {}
     for name in ("kp", "kd", "vin", *WITHOUT_EFFECT):
         if name in arrays:
@@ -158,6 +198,7 @@ def _of_pace(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> RobotRun:
             if name not in WITHOUT_EFFECT:
                 settings["supply_voltage" if name == "vin" else name] = float(values[0])
     return screened_run(
+        recording_map=recording_map,
         name=path.stem,
         joints=joints,
         time=time - time[0] if len(time) else time,

@@ -8,7 +8,7 @@ In their place come positions on a smooth path between the sound ones, for simul
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,9 @@ from bam_core.recordings.bad_readings import false_readings, repeated
 from bam_core.recordings.left_out import LeftOut, Mask, Reason, tell
 from bam_core.recordings.neighbours import spread_over
 from bam_core.recordings.position_jumps import position_jumps
+from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.robot.gaps import sample_gaps
+from bam_core.robot.mapped_run import mapped_run
 from bam_core.robot.run import RobotRun
 
 _LEAST_SHARE = 0.5
@@ -39,9 +41,10 @@ def screened_run(
     time: ArrayLike,
     goal_position: ArrayLike,
     position: ArrayLike,
+    recording_map: RecordingMap = NO_MAP,
     **settings: Any,
 ) -> RobotRun:
-    """Return a run without the readings that cannot be right.
+    """Return a run without the readings that cannot be right, in terms of the description's joints.
 
     Samples that were written twice are dropped, as are those before every joint has a goal and a sound
     reading. A goal that is missing later is the one before.
@@ -49,15 +52,23 @@ def screened_run(
     Args:
         name: of the recording.
         joints: names.
-        time: (n,) s.
-        goal_position: (n, joints) rad; NaN: not recorded.
-        position: (n, joints) rad; NaN: not recorded.
+        time: (n,), s unless the map has another unit.
+        goal_position: (n, joints), rad unless the map has another unit; NaN: not recorded.
+        position: (n, joints), likewise.
+        recording_map: units, and what each joint is in the description.
         settings: other fields of `RobotRun`.
 
     Raises:
         BamError: as `RobotRun`; or too few of a joint's readings are sound.
     """
     clock, goals, read = (np.asarray(values, dtype=np.float64) for values in (time, goal_position, position))
+    maps = recording_map.joint_maps(joints)
+    kept = [column for column, joint in enumerate(maps) if joint is not None]
+    if goals.ndim == read.ndim == 2 and goals.shape[1] == read.shape[1] == len(joints):
+        goals, read = (recording_map.angle_scale * values[:, kept] for values in (goals, read))
+        joints = [joints[column] for column in kept]
+        settings = {name: _of_joints(value, joints) for name, value in settings.items()}
+    clock = recording_map.time_scale * clock
     joints = tuple(joints)
     shape = (len(clock), len(joints))
     is_complete = clock.ndim == 1 and goals.shape == read.shape == shape and bool(np.all(np.isfinite(clock)))
@@ -84,7 +95,7 @@ def screened_run(
     _require_enough(name, joints, clock, read, sound, left_out)
     begun = sound.all(axis=1) & np.isfinite(goals).all(axis=1)
     first = int(np.argmax(begun)) if begun.any() else 0
-    return RobotRun(
+    run = RobotRun(
         name=name,
         joints=joints,
         time=clock[first:],
@@ -95,6 +106,14 @@ def screened_run(
         wraps=wraps,
         **settings,
     )
+    return mapped_run(run, [joint for joint in maps if joint is not None])
+
+
+def _of_joints(setting: Any, joints: Sequence[str]) -> Any:
+    """Return a setting without joints that are left out, where it has a value per joint."""
+    if not isinstance(setting, Mapping):
+        return setting
+    return {joint: value for joint, value in setting.items() if joint in joints}
 
 
 def _false(time: Array, goal: Array, position: Array) -> list[tuple[Reason, Mask]]:

@@ -87,9 +87,17 @@ def add_runs(group: argparse.ArgumentParser) -> None:
         help="supply, V (default: a column vin, a bench.yaml, or the servos' nominal one)",
     )
     group.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="FILE|NAME|RECORDED=JOINT,...",
+        help="what columns, topics and joints of the logs are, as the section map of a bench.yaml (default: "
+        "the one above a log): a YAML file, sage_so101, or joints, as in --map 'main_*=*,lift=-lift+0.12'",
+    )
+    group.add_argument(
         "--unit",
         metavar="deg|rad|normalised",
-        help="of the positions in LeRobot datasets, which do not name it (default: deg where their values "
+        help="of positions (default: as a map has it, else rad; of LeRobot datasets deg where their values "
         "have the steps of degrees, else it must be given)",
     )
     group.add_argument(
@@ -216,6 +224,7 @@ def run_settings(arguments: argparse.Namespace) -> RunSettings:
         unit=arguments.unit,
         calibration=arguments.calibration,
         strict=arguments.strict,
+        map=tuple(word for option in arguments.map for word in comma_list(option)),
     )
 
 

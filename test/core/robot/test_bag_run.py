@@ -107,3 +107,19 @@ def test_a_bag_without_goals_is_refused(tmp_path: Path) -> None:
     messages = [("/joint_states", JOINT_STATE, each, joint_state(each, ["a"], [0.0])) for each in moments]
     with refused(Malformed, path=str(tmp_path / "bag")):
         load_runs([write(tmp_path / "bag", messages)], RunSettings(kp=1.0))
+
+
+def test_a_map_names_topics_joints_signs_and_the_unit_but_no_clock(tmp_path: Path) -> None:
+    foreign(tmp_path / "bag", command="/my/wishes_command_stream")
+    with refused(BadData):
+        load_runs([tmp_path / "bag"], RunSettings(kp=16.0))
+    (tmp_path / "bench.yaml").write_text(
+        "map: {topics: {goal: /my/wishes_command_stream}, joints: {b: {name: lift, sign: -1, zero: 1.0}},"
+        " unit: deg, time_unit: ms}\n"
+    )
+    (run,) = load_runs([tmp_path / "bag"], RunSettings(kp=16.0))
+    plain = read_bag_run(foreign(tmp_path / "plain"))
+    assert run.joints == ("a", "lift")
+    assert run.time == pytest.approx(plain.time)
+    assert run.goal_position[:, 1] == pytest.approx(1.0 - np.radians(plain.goal_position[:, 1]))
+    assert run.position[:, 0] == pytest.approx(np.radians(plain.position[:, 0]))

@@ -217,19 +217,21 @@ def test_values_that_contradict_what_is_said_are_refused(unit: str, dataset: Pat
         read_dataset_runs(dataset, unit, tmp_path / "none.json")
 
 
-def test_rad_is_the_unit_of_all_other_files(tmp_path: Path) -> None:
+def test_other_files_are_in_rad_or_deg_as_is_said(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
     path.write_text("time,goal:a,read:a\n0,0,0\n0.1,1,1\n")
     assert len(load_runs([path], RunSettings(kp=1.0, unit="rad"))) == 1
+    (run,) = load_runs([path], RunSettings(kp=1.0, unit="deg"))
+    assert run.position[-1, 0] == pytest.approx(np.pi / 180.0)
     with refused(Conflict, thing=f"{path}, unit"):
-        load_runs([path], RunSettings(kp=1.0, unit="deg"))
+        load_runs([path], RunSettings(kp=1.0, unit="normalised", strict=True))
     with refused(UnknownName, name="degrees"):
         RunSettings(unit="degrees")
 
 
 def test_what_is_no_whole_dataset_of_version_3_is_refused(dataset: Path) -> None:
     for fields in (
-        {"codebase_version": "v2.1"},
+        {"codebase_version": "v1.6"},
         {"total_frames": 1000},
         {"features": {}},
         {"features": {"action": {"names": ["x"]}, "observation.state": {"names": ["y"]}}},
@@ -283,3 +285,74 @@ def test_without_pyarrow_the_line_says_what_to_install(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with refused(MissingSoftware, software="pyarrow"):
         read_dataset_runs(dataset)
+
+
+def test_other_names_of_joints_are_mapped_and_a_gripper_is_known_by_either(dataset: Path) -> None:
+    names = [f"main_{name}" for name in JOINTS[:-1]] + ["jaw"]
+    info = json.loads((dataset / "meta" / "info.json").read_text())
+    for feature in ("action", "observation.state"):
+        info["features"][feature]["names"] = [[name] for name in names]  # nested, as some recorders have it
+    changed(dataset, features=info["features"])
+    words = ("main_*=*", "jaw=gripper", f"main_{ARM[1]}=-{ARM[1]}+0.1")
+    (run, _) = load_runs([dataset], RunSettings(kp=16.0, map=words))
+    assert run.joints == ARM
+    wrote = goals()[0].position[:, :-1]
+    assert run.position[:, 0] == pytest.approx(wrote[:, 0], abs=7e-4)
+    assert run.position[:, 1] == pytest.approx(-(wrote[:, 1] - 0.1), abs=7e-4)
+
+
+def test_names_that_are_missing_are_the_map_s_order(dataset: Path) -> None:
+    info = json.loads((dataset / "meta" / "info.json").read_text())
+    for feature in ("action", "observation.state"):
+        info["features"][feature]["names"] = None
+    changed(dataset, features=info["features"])
+    with refused(Malformed) as caught:
+        load_runs([dataset], RunSettings(kp=16.0))
+    assert "order" in str(caught.value)
+    order = ", ".join(JOINTS)
+    (dataset.parent / "bench.yaml").write_text(f"map: {{order: [{order}]}}\n")
+    assert load_runs([dataset], RunSettings(kp=16.0))[0].joints == ARM
+
+
+def test_a_calibration_may_have_either_name(dataset: Path, tmp_path: Path) -> None:
+    info = json.loads((dataset / "meta" / "info.json").read_text())
+    for feature in ("action", "observation.state"):
+        info["features"][feature]["names"] = [f"main_{name}" for name in JOINTS]
+    changed(scaled(dataset, 0.83), features=info["features"])
+    found = []
+    for prefix in ("", "main_"):
+        file = tmp_path / f"{prefix}calibration.json"
+        file.write_text(json.dumps({f"{prefix}{name}": RANGE for name in ARM}))
+        settings = RunSettings(kp=16.0, unit="normalised", calibration=file, map=("main_*=*",))
+        found.append(load_runs([dataset], settings)[0].position)
+    assert np.array_equal(*found)
+
+
+def test_a_dataset_of_version_2_is_read(dataset: Path) -> None:
+    from pyarrow import compute, parquet
+
+    file = dataset / "data" / "chunk-000" / "file-000.parquet"
+    table = parquet.read_table(file)
+    expected = [run.position for run in load_runs([dataset], RunSettings(kp=16.0))]
+    for episode in (0, 1):
+        rows = table.filter(compute.equal(table.column("episode_index"), episode))
+        parquet.write_table(rows, file.with_name(f"episode_00000{episode}.parquet"))
+    file.unlink()
+    changed(dataset, codebase_version="v2.1")
+    found = [run.position for run in load_runs([dataset], RunSettings(kp=16.0))]
+    assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))
+
+
+def test_features_may_have_other_names(dataset: Path) -> None:
+    expected = load_runs([dataset], RunSettings(kp=16.0))[0].position
+    rewritten(
+        dataset,
+        lambda table: table.rename_columns(
+            ["observation.qpos" if name == "observation.state" else name for name in table.column_names]
+        ),
+    )
+    info = json.loads((dataset / "meta" / "info.json").read_text())
+    info["features"]["observation.qpos"] = info["features"].pop("observation.state")
+    changed(dataset, features=info["features"])
+    (dataset / "bench.yaml").write_text("map: {columns: {read: observation.qpos}}\n")
+    assert np.array_equal(load_runs([dataset], RunSettings(kp=16.0))[0].position, expected)
