@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages of the topics that a map names, as goals and states of joints.
 
-A topic that the map names is what it says, whatever its name: `JointState`, `JointTrajectory`, or
+A topic that the map names is what the map has it for, whatever its name: `JointState`, `JointTrajectory`, or
 `Float64MultiArray` with the map's order of joints. Other topics of the same kind are passed over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,17 +16,15 @@ from typing import Any
 import numpy as np
 
 from bam_core.errors import Missing, UnknownName, Unsupported, WrongShape
+from bam_core.recordings.joint_series import JointSeries, Series
 from bam_core.recordings.message_decoder import TypedMessage
-from bam_core.recordings.recording_map import RecordingMap
+from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 
 ARRAY = "std_msgs/msg/Float64MultiArray"
 _JOINT_STATE = "sensor_msgs/msg/JointState"
-_TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
-_COMMANDS = "bam_bench/msg/ServoCommands"
+_CONTROLLER = "control_msgs/msg/JointTrajectoryControllerState"
 _STATES = "bam_bench/msg/ServoStates"
-
-MAPPED_TYPES = frozenset({ARRAY, _JOINT_STATE, _TRAJECTORY, _COMMANDS, _STATES})
-"""Message types that a topic in a map may have."""
+_REPORTS = (_STATES, _CONTROLLER)  # which have goals and positions, both with names
 
 
 def mapped_messages(
@@ -35,7 +34,7 @@ def mapped_messages(
 
     Args:
         path: of the bag.
-        messages: of the types that are read, those of `MAPPED_TYPES` included.
+        messages: of `joint_series.SERIES_TYPES`.
         recording_map: which topics count.
 
     Raises:
@@ -54,12 +53,54 @@ def mapped_messages(
             kept.append(_as_goal(path, message, recording_map.order))
         elif message.topic == read:
             kept.append(_as_state(path, message, recording_map.order))
+        elif message.type == _CONTROLLER or (message.type == _STATES and read is not None):
+            continue
         elif message.type == _STATES:
-            if read is None:
-                kept.append(_without_goals(message) if goal else message)
+            kept.append(_without_goals(message))
         elif not (read is not None if _is_state(message) else goal is not None):
             kept.append(message)
     return kept
+
+
+def mapped_series(series: JointSeries, recording_map: RecordingMap) -> JointSeries:
+    """Return series with names, signs, zeros and the unit of a map; those that it leaves out are left out.
+
+    Raises:
+        BamError: as `RecordingMap.joint_maps`.
+    """
+    recorded = list(dict.fromkeys([*series.position, *series.goal_position]))
+    if recording_map == NO_MAP or not recorded:
+        return series
+    maps = dict(zip(recorded, recording_map.joint_maps(recorded), strict=True))
+    scale = recording_map.angle_scale
+
+    def mapped(of_joints: Mapping[str, Series], factor: float, *, has_zero: bool) -> dict[str, Series]:
+        result = {}
+        for name, (time, value) in of_joints.items():
+            if (joint := maps.get(name)) is not None:
+                result[joint.name] = Series(
+                    time, joint.sign * (factor * value - (joint.zero if has_zero else 0.0))
+                )
+        return result
+
+    signed = {"duty": 1.0, "velocity": scale}
+    reported = {}
+    for field, of_joints in series.reported.items():
+        if field in ("position", "goal_position"):
+            reported[field] = mapped(of_joints, scale, has_zero=True)
+        elif field in signed:
+            reported[field] = mapped(of_joints, signed[field], has_zero=False)
+        else:
+            reported[field] = {
+                to.name: of_joints[name] for name, to in maps.items() if to and name in of_joints
+            }
+    return replace(
+        series,
+        position=mapped(series.position, scale, has_zero=True),
+        velocity=mapped(series.velocity, scale, has_zero=False),
+        goal_position=mapped(series.goal_position, scale, has_zero=True),
+        reported=reported,
+    )
 
 
 def _is_state(message: TypedMessage) -> bool:
@@ -71,17 +112,17 @@ def _as_goal(path: Path, message: TypedMessage, order: Sequence[str]) -> TypedMe
         raise Unsupported(
             f"{path}, topic {message.topic}", "has states, no goals", expected="a topic of commands"
         )
-    if message.type in (_TRAJECTORY, _COMMANDS):
+    if message.type not in (_JOINT_STATE, ARRAY):
         return message
     return _joint_state(path, message, order, f"{message.topic}/commands")
 
 
 def _as_state(path: Path, message: TypedMessage, order: Sequence[str]) -> TypedMessage:
-    if message.type in (_TRAJECTORY, _COMMANDS):
+    if message.type not in (_JOINT_STATE, ARRAY, *_REPORTS):
         raise Unsupported(
             f"{path}, topic {message.topic}", "has commands, no states", expected="a topic of joint states"
         )
-    if message.type == _STATES:
+    if message.type in _REPORTS:
         return message
     return _joint_state(path, message, order, f"{message.topic}/states")
 

@@ -21,6 +21,8 @@ from bam_core.recordings.cleaning import clean
 from bam_core.recordings.goal_topics import no_goals
 from bam_core.recordings.header_corrections import NAME, Rule, apply_rules, require_no_inertia
 from bam_core.recordings.joint_series import SERIES_TYPES, JointSeries, joint_series
+from bam_core.recordings.map_file import map_above
+from bam_core.recordings.mapped_topics import mapped_messages, mapped_series
 from bam_core.recordings.message_decoder import BagContents, TypedMessage
 from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
@@ -59,8 +61,10 @@ def read_plain_bag(
     """
     messages = [message for content in contents for message in content.messages]
     topics = {topic: kind for content in contents for topic, kind in content.topics.items()}
-    series = joint_series(path, messages, topics)
+    recording_map = map_above(path)
+    series = joint_series(path, mapped_messages(path, messages, recording_map), topics)
     try:
+        series = mapped_series(series, recording_map)
         joint = _joint(series, apply_rules({}, rules)[0].get("joint"))
         configuration = _configuration(messages, joint)
         known = {"joint": joint, "trajectory": bag_name(path), **configuration}

@@ -35,7 +35,7 @@ from bam_core.errors import Conflict, Missing, OutOfRange, UnknownName
 from bam_core.files.field_errors import UnsuitableError
 
 ANGLE_UNITS: Mapping[str, float] = MappingProxyType({"rad": 1.0, "deg": math.pi / 180.0, "normalised": 1.0})
-"""Unit of positions -> rad per unit; what normalised positions are, a calibration says."""
+"""Unit of positions -> rad per unit; what normalised positions are, a calibration has."""
 
 TIME_UNITS: Mapping[str, float] = MappingProxyType({"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9})
 """Unit of times -> s per unit."""
@@ -112,10 +112,12 @@ class RecordingMap:
         if self.time_unit is not None and self.time_unit not in TIME_UNITS:
             raise UnknownName("time_unit", self.time_unit, TIME_UNITS)
         pairs = [*self.columns.items(), *((key, to.name) for key, to in self.joints.items() if to)]
-        for one, other in pairs:
-            if not one.count("*") == other.count("*") <= 1:
+        for ours, theirs in pairs:
+            if not ours.count("*") == theirs.count("*") <= 1:
                 raise Conflict(
-                    f"{one!r}: {other!r}", "do not have one star each, or none", advice="correct one of them"
+                    f"{ours!r}: {theirs!r}",
+                    "do not have one star each, or none",
+                    advice="correct one of them",
                 )
 
     @property
@@ -134,13 +136,13 @@ class RecordingMap:
         Raises:
             UnknownName: the file lacks a column.
         """
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         for ours, theirs in self.columns.items():
             matches = dict(_matches(theirs, header))
             if not matches:
                 raise UnknownName(f"column of {self.source}", theirs, header)
-            found |= {ours.replace("*", star): name for name, star in matches.items()}
-        return found
+            names |= {ours.replace("*", star): name for name, star in matches.items()}
+        return names
 
     def joint_maps(self, recorded: Sequence[str]) -> list[JointMap | None]:
         """Return what each recorded joint is in the description; None: it is left out.

@@ -81,7 +81,7 @@ def require_recorded(servos: Mapping[str, str], recorded: Sequence[str]) -> None
             "joints",
             f"none with a servo ({', '.join(servos)}) was recorded",
             expected=f"some of {', '.join(recorded)}",
-            advice="correct --servos or the names in the recordings",
+            advice="correct --servos, or name joints with --map, as in --map 'main_*=*'",
         )
 
 

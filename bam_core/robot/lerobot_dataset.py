@@ -3,8 +3,8 @@
 
 A dataset is a directory with `meta/info.json` and `data/chunk-*/*.parquet`; a file holds one episode (version
 2) or many, one row per frame (lerobot/datasets/dataset_writer.py). Only a few columns are read: neither
-images nor videos. The measurement of a frame, `observation.state`, is taken before its `action` is sent. Times are
-those that a frame should have had, `frame_index / fps`: LeRobot does not keep when it was.
+images nor videos. The measurement of a frame, `observation.state`, is taken before its `action` is sent.
+Times are those that a frame should have had, `frame_index / fps`: LeRobot does not keep when it was.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def _features(recording_map: RecordingMap) -> dict[str, str]:
 
 
 def _is_gripper(name: str, recording_map: RecordingMap) -> bool:
-    return any(each and each.endswith(_GRIPPER) for each in (name, recording_map.joint_name(name)))
+    return any((joint or "").endswith(_GRIPPER) for joint in (name, recording_map.joint_name(name)))
 
 
 def _columns(path: Path, info: dict[str, Any], features: Mapping[str, str]) -> dict[str, Array]:
@@ -252,14 +252,17 @@ def _calibration(
     """Return the calibration of joints of a dataset; its file may have the description's names."""
     calibration = load_calibration(path)
     names = {name: recording_map.joint_name(name) or name for name in joints}
-    of_file = {name: name if name in calibration.ranges else other for name, other in names.items()}
+    lacking = {
+        name: other
+        for name, other in names.items()
+        if name not in calibration.ranges and other in calibration.ranges
+    }
     return replace(
         calibration,
-        ranges={
-            **calibration.ranges,
-            **{name: calibration.ranges[file] for name, file in of_file.items() if file in calibration.ranges},
-        },
-        inverted=calibration.inverted.union(name for name, file in of_file.items() if file in calibration.inverted),
+        ranges={**calibration.ranges, **{name: calibration.ranges[other] for name, other in lacking.items()}},
+        inverted=calibration.inverted.union(
+            n for n, other in lacking.items() if other in calibration.inverted
+        ),
     )
 
 

@@ -30,7 +30,6 @@ from bam_core.robot.run import RobotRun
 from bam_core.robot.run_findings import run_findings
 from bam_core.robot.sage_run import is_sage, read_sage_run
 from bam_core.robot.updates import as_of_their_times
-from bam_core.robot.value_steps import RADIANS
 from bam_core.servo.gains import Gain, over, require_gain
 from bam_core.servo.plausible import require_plausible
 from bam_core.text.finding import log_findings
@@ -53,7 +52,7 @@ class RunSettings:
         kd: derivative gain, likewise; None: a column or a bench.yaml has it, else 0.
         supply_voltage: V; None: a column or a bench.yaml says, else the servos' nominal one counts.
         intervals: file with the part of each run that counts: JSON, its name -> [first, last] in s.
-        unit: of the positions: "deg", "rad", or in LeRobot datasets "normalised"; None: what a map says, else
+        unit: of the positions: "deg", "rad", or in LeRobot datasets "normalised"; None: that of a map, else
             rad, and in LeRobot datasets what their values show.
         calibration: LeRobot's file of the arm, for normalised positions.
         strict: the first run that cannot be used ends the call; else each is left out, with a warning.

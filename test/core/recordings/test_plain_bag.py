@@ -360,3 +360,26 @@ def test_a_compressed_message_that_claims_to_be_huge_is_not_unpacked(tmp_path: P
     with refused(Malformed, path=str(path / "bag_0.mcap")) as caught:
         load_recordings([path])
     assert "too large" in caught.value.problem
+
+
+def test_a_map_names_the_topic_of_goals_and_turns_the_joint(tmp_path: Path) -> None:
+    write(tmp_path / "bag", foreign(command="/wishes"))
+    bench(tmp_path, f"{BENCH}, vin: 12, joint: arm")
+    with (tmp_path / "bench.yaml").open("a") as file:
+        file.write("\nmap: {topics: {goal: /wishes}, joints: {joint: {name: arm, sign: -1, zero: 0.1}}}\n")
+    (recording,) = load_recordings([tmp_path])
+    index = np.arange(50, 400)
+    assert np.allclose(recording.position, 0.1 - 0.3 * np.sin(0.02 * index))
+    assert np.allclose(recording.goal_position, 0.1 - 0.31 * np.sin(0.02 * (index - index % 5)))
+
+
+def test_a_map_in_degrees_holds_for_all_that_servos_report(tmp_path: Path) -> None:
+    bag, path = plain(tmp_path)
+    bench(tmp_path, f"{BENCH}, joint: elbow, vin: 15")
+    with (tmp_path / "bench.yaml").open("a") as file:
+        file.write("\nmap: {joints: {elbow: {sign: -1}}, unit: deg}\n")
+    (recording,) = load_recordings([path])
+    assert np.allclose(recording.position, -np.radians(bag.position[bag.enabled]))
+    assert np.allclose(recording.goal_position, -np.radians(bag.goal[bag.enabled]))
+    assert (recording.duty == -0.25).all()
+    assert (recording.temperature == 31.0).all()
