@@ -112,8 +112,8 @@ def _as_goal(path: Path, message: TypedMessage, order: Sequence[str]) -> TypedMe
         raise Unsupported(
             f"{path}, topic {message.topic}", "has states, no goals", expected="a topic of commands"
         )
-    if message.type not in (_JOINT_STATE, ARRAY):
-        return message
+    if message.type not in (_JOINT_STATE, ARRAY) or (message.type == ARRAY and not order):
+        return message  # of an array the values show which joint is which, see `array_goals`
     return _joint_state(path, message, order, f"{message.topic}/commands")
 
 

@@ -23,13 +23,14 @@ from bam_core.recordings.supply import supply_warning
 from bam_core.robot.bag_run import read_bag_run
 from bam_core.robot.csv_run import read_csv_run
 from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs
-from bam_core.robot.lerobot_units import NORMALISED, UNITS
+from bam_core.robot.lerobot_units import UNITS
 from bam_core.robot.npz_run import PYTORCH_ADVICE, read_npz_run
 from bam_core.robot.radians import require_radians
 from bam_core.robot.run import RobotRun
 from bam_core.robot.run_findings import run_findings
 from bam_core.robot.sage_run import is_sage, read_sage_run
 from bam_core.robot.updates import as_of_their_times
+from bam_core.robot.value_steps import NORMALISED
 from bam_core.servo.gains import Gain, over, require_gain
 from bam_core.servo.plausible import require_plausible
 from bam_core.text.finding import log_findings

@@ -97,7 +97,7 @@ def test_goals_that_servos_report_make_way_for_a_topic() -> None:
     ("topics", "order", "kind"),
     [
         ({"goal": "/nowhere"}, (), UnknownName),
-        ({"goal": "/array"}, (), Missing),
+        ({"read": "/array"}, (), Missing),
         ({"goal": "/array"}, ("a", "b"), WrongShape),
         ({"goal": "/servo_states"}, (), Unsupported),
     ],
