@@ -253,15 +253,18 @@ def _calibration(
     calibration = load_calibration(path)
     names = {name: recording_map.joint_name(name) or name for name in joints}
     lacking = {
-        name: other
-        for name, other in names.items()
-        if name not in calibration.ranges and other in calibration.ranges
+        name: described
+        for name, described in names.items()
+        if name not in calibration.ranges and described in calibration.ranges
     }
     return replace(
         calibration,
-        ranges={**calibration.ranges, **{name: calibration.ranges[other] for name, other in lacking.items()}},
+        ranges={
+            **calibration.ranges,
+            **{name: calibration.ranges[described] for name, described in lacking.items()},
+        },
         inverted=calibration.inverted.union(
-            n for n, other in lacking.items() if other in calibration.inverted
+            n for n, described in lacking.items() if described in calibration.inverted
         ),
     )
 
