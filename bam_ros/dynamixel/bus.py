@@ -20,7 +20,7 @@ from bam_ros.driver.servo_bus import (
     ServoIdentity,
     ServoSample,
 )
-from bam_ros.dynamixel.control_table import CONTROL_TABLES
+from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTable
 from bam_ros.dynamixel.discovery import BAUD_RATES, FoundServos, find_servos
 from bam_ros.dynamixel.guardian import Guardian
 from bam_ros.dynamixel.law_registers import BorrowedRegisters
@@ -203,31 +203,13 @@ class DynamixelBus(ServoBus):
         self._port = port
         try:
             known = self._known
-            servos = find_servos(
-                port,
-                settings.ids,
-                baud_rate=known.baud_rate if known else settings.baud_rate,
-                protocol=known.protocol if known else settings.protocol,
-                baud_rates=() if known else settings.baud_rates,
-                search=known is None,
-                tables=self._tables,
-                stop=self._stop,
-                say=self._say,
-            )
+            servos = self._find(port, known)
             if known is not None:
                 self._require_same_servos(known, servos)
             protocols = sorted({table.protocol for table in servos.tables.values()})
-            links = {protocol: Link(port, protocol) for protocol in protocols}
+            links = {protocol: self._make_link(port, protocol) for protocol in protocols}
             self._servos = [
-                DynamixelServo(
-                    name,
-                    servo,
-                    servos.tables[servo],
-                    links[servos.tables[servo].protocol],
-                    pwm=settings.pwm,
-                    watchdog=settings.silence,
-                    borrowed=self._borrowed[servo],
-                )
+                self._make_servo(name, servo, servos.tables[servo], links[servos.tables[servo].protocol])
                 for name, servo in zip(settings.joints, settings.ids, strict=True)
             ]
             self._groups = tuple(
@@ -248,6 +230,35 @@ class DynamixelBus(ServoBus):
         self._law_settings = tuple(servo.law for servo in self._servos)
         self._request_time = _REQUEST_BITS * 1_000_000_000 // servos.baud_rate
         return f"port {port.port_name}: {servos}"
+
+    def _find(self, port: SerialPort, known: FoundServos | None) -> FoundServos:
+        """Return the servos on an open port; `known` are those of the first opening. Raises BamError."""
+        settings = self._settings
+        return find_servos(
+            port,
+            settings.ids,
+            baud_rate=known.baud_rate if known else settings.baud_rate,
+            protocol=known.protocol if known else settings.protocol,
+            baud_rates=() if known else settings.baud_rates,
+            search=known is None,
+            tables=self._tables,
+            stop=self._stop,
+            say=self._say,
+        )
+
+    def _make_link(self, port: SerialPort, protocol: int) -> Link:
+        return Link(port, protocol)
+
+    def _make_servo(self, name: str, servo: int, table: ControlTable, link: Link) -> DynamixelServo:
+        return DynamixelServo(
+            name,
+            servo,
+            table,
+            link,
+            pwm=self._settings.pwm,
+            watchdog=self._settings.silence,
+            borrowed=self._borrowed[servo],
+        )
 
     def exchange(self, goal: ServoGoal) -> ServoSample:
         """Write what changed, then read one block of every servo.

@@ -58,6 +58,8 @@ def hardware_errors(table: ControlTable, bits: int) -> int:
 
 def refusal(protocol: int, error: int) -> str:
     """Return why a servo refused an instruction, from its status packet; empty where it did not."""
+    if protocol == 0:
+        return ""  # Feetech's status bits are the servo's state
     if protocol == 1:
         return ", ".join(text for bit, text in _REFUSALS1.items() if error & bit)
     number = error & ~ALERT

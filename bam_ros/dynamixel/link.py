@@ -32,7 +32,11 @@ class Link:
         self.protocol = protocol
         self.asked, self.asked_at = 0, 0.0
         """When the newest request had been handed to the port: ns since the epoch, and s, monotonic."""
-        self._handler: Any = sdk.PacketHandler(float(protocol))
+        self._handler: Any = self._make_handler()
+
+    def _make_handler(self) -> Any:
+        """Return the SDK's packet handler."""
+        return sdk.PacketHandler(float(self.protocol))
 
     def ping(self, servo: int) -> bool:
         """Return whether a servo answers at all, even if its status return level forbids reads."""
@@ -192,7 +196,7 @@ def sync_write_packet(protocol: int, register: Register, counts: Mapping[int, in
     """Return the bytes of the packet that `Link.sync_write` would send."""
     wire = _Wire()
     data = [byte for servo, count in counts.items() for byte in (servo, *register.encode(count))]
-    handler: Any = sdk.PacketHandler(float(protocol))
+    handler: Any = sdk.PacketHandler(float(protocol or 1))  # Feetech's packets are those of Protocol 1.0
     handler.syncWriteTxOnly(wire, register.address, register.size, data, len(data))
     return bytes(wire.sent)
 

@@ -23,6 +23,13 @@ SLOW_UNIT = 0x04
 """Bit of register phase: speeds are in counts/s (0.0146 rev/min) instead of 50 times that."""
 FAST_FACTOR = 50
 
+_ERROR_BITS = {
+    0x01: "INPUT_VOLTAGE",
+    0x02: "ENCODER",
+    0x04: "OVERHEATING",
+    0x08: "ELECTRICAL_SHOCK",  # overcurrent
+    0x20: "OVERLOAD",
+}
 _FACTORY = 3  # place of the factory value in a row
 
 
@@ -87,6 +94,7 @@ def _tables() -> Mapping[str, ControlTable]:
                 _register(register, row, units, family["byte_order"]) for register, row in rows.items()
             ),
             baud_rates=MappingProxyType(BAUD_RATES),
+            error_bits=_ERROR_BITS,
         )
     return MappingProxyType(tables)
 

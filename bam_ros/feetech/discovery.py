@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finding Feetech servos: at which baud rate they answer, and which model each one is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from bam_core.errors import Conflict, Unavailable, Unsupported
+from bam_ros.driver.servo_bus import BusCorrupt, BusGone, BusTimeout
+from bam_ros.dynamixel.control_table import ControlTable
+from bam_ros.dynamixel.discovery import FoundServos
+from bam_ros.dynamixel.port import SerialPort
+from bam_ros.feetech.control_table import BAUD_RATES, CONTROL_TABLES, PROTOCOL, control_table, table_for_model
+from bam_ros.feetech.link import FeetechLink
+
+RATES = tuple(BAUD_RATES.values())
+"""Tried in this order after the configured one."""
+_SWEEPS = 2  # through all rates: a machine without time may lose both pings of the right one
+_TRIES = 10  # pings of a servo that is missing beside others
+_SCANNED_IDS = range(21)
+_BIG_ENDIAN = 1  # in register byte_order
+_STS = control_table("sts3215")  # whose first registers lie where those of all families do
+
+
+class FoundFeetech(FoundServos):
+    """Servos that answer, all at one baud rate."""
+
+    def __str__(self) -> str:
+        servos = ", ".join(f"id {servo}: {table.title}" for servo, table in self.tables.items())
+        return f"{servos}; {self.baud_rate} baud"
+
+
+def find_servos(
+    port: SerialPort,
+    ids: Sequence[int],
+    *,
+    baud_rate: int = 0,
+    search: bool = True,
+    stop: Callable[[], bool] = lambda: False,
+    say: Callable[[str], None] = lambda line: None,
+) -> FoundServos:
+    """Find servos with known ids.
+
+    Args:
+        port: open; keeps the baud rate that was found.
+        ids: that must answer, all of them.
+        baud_rate: tried first, bit/s; 0 where it is unknown.
+        search: whether the other rates are tried, and other ids where nothing answers.
+        stop: polled often; true ends the search.
+        say: told in one line what is searched, once the first rate has brought nothing.
+
+    Raises:
+        BusGone: not all of them answer.
+        Conflict: two servos have one id, or some answer at another rate.
+        Unavailable: the search was stopped, or others answer.
+        Unsupported: a model without a control table, or of a series that this driver does not have.
+    """
+    rates = list(dict.fromkeys([*([baud_rate] if baud_rate else []), *(RATES if search else ())])) or [*RATES]
+    announced = not search
+    for rate in rates * _SWEEPS:
+        if stop():
+            raise Unavailable(
+                f"port {port.port_name}", "the search for servos was stopped", advice="start it again"
+            )
+        if rate != rates[0] and not announced:
+            announced = True
+            say(f"port {port.port_name}: searching servos, baud rates {_list(rates)} x ids {_list(ids)}")
+        link = _link(port, rate)
+        present = [servo for servo in ids if _answers(link, servo, 2)]
+        if not present:
+            continue
+        present += [servo for servo in ids if servo not in present and _answers(link, servo, _TRIES)]
+        missing = [servo for servo in ids if servo not in present]
+        if missing:
+            raise _incomplete(port, rate, present, missing, rates if search else ())
+        return FoundFeetech(baud_rate=rate, tables={servo: _identify(link, servo) for servo in ids})
+    raise _nothing(port, ids, rates, search, stop)
+
+
+def _link(port: SerialPort, rate: int) -> FeetechLink:
+    port.setBaudRate(rate)
+    return FeetechLink(port, PROTOCOL)
+
+
+def _answers(link: FeetechLink, servo: int, tries: int) -> bool:
+    return any(link.ping(servo) for _ in range(tries))
+
+
+def _list(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _incomplete(
+    port: SerialPort, rate: int, present: Sequence[int], missing: Sequence[int], rates: Sequence[int]
+) -> BusGone | Conflict:
+    """Return why some servos are missing beside others: another baud rate, or no answer."""
+    elsewhere: Mapping[int, int] = {
+        servo: other
+        for other in rates
+        if other != rate
+        for servo in missing
+        if _answers(_link(port, other), servo, 2)
+    }
+    if elsewhere:
+        who = ", ".join(f"id {servo} answers at {other} baud" for servo, other in elsewhere.items())
+        return Conflict(
+            f"port {port.port_name}",
+            f"{who}, id {_list(present)} at {rate} baud",
+            expected="one baud rate on a port",
+            advice="write the same value into their registers 6 (baud rate)",
+        )
+    return BusGone(
+        f"port {port.port_name}",
+        f"no answer from id {_list(missing)} (id {_list(present)} answered at {rate} baud)",
+        advice="check its cable, id and baud rate",
+    )
+
+
+def _nothing(
+    port: SerialPort, ids: Sequence[int], rates: Sequence[int], search: bool, stop: Callable[[], bool]
+) -> BusGone | Unavailable:
+    """Look for servos with other ids, and return which of the two it is."""
+    for rate in rates if search else ():
+        link = _link(port, rate)
+        others = [servo for servo in _SCANNED_IDS if not stop() and link.ping(servo)]
+        if others:
+            return Unavailable(
+                f"port {port.port_name}",
+                f"no servo with id {_list(ids)}, but id {_list(others)} answered at {rate} baud",
+                advice="set the parameter ids to it, or change the servo's id",
+            )
+    return BusGone(
+        f"port {port.port_name}",
+        f"no servo answers (tried id {_list(ids)}; baud rates {_list(rates)})",
+        advice="check the servo's power and its data cable, and set ids and baud_rate if it has others",
+    )
+
+
+def _identify(link: FeetechLink, servo: int) -> ControlTable:
+    """Return the control table of a servo; raises BamError."""
+    try:
+        order = link.read(servo, _STS["byte_order"])
+        data, _ = link.read_block((servo,), _STS["model_number"].address, 2)[servo]
+    except (BusTimeout, BusCorrupt) as error:
+        raise Conflict(
+            f"id {servo}",
+            "answers pings, and damaged answers come where it is read",
+            expected="one servo of this id",
+            advice="give each servo an id of its own, connecting one at a time; else check the cable",
+        ) from error
+    number = int.from_bytes(data, "little")
+    table = table_for_model(number)
+    if order == _BIG_ENDIAN or (table is not None and "torque_limit" not in table):
+        raise Unsupported(
+            f"id {servo}",
+            f"is of the SCS series (model {number}), which sends the high byte first",
+            expected="an STS or SMS servo",
+            advice="use one of these: no control law of SCS servos is known",
+        )
+    if table is None:
+        known = ", ".join(f"{table.title} ({table.model_number})" for table in CONTROL_TABLES.values())
+        raise Unsupported(
+            f"id {servo}",
+            f"model {number} is not supported",
+            expected=known,
+            advice="use one of these, or add it to bam_ros/feetech/control_tables.yaml",
+        )
+    return table

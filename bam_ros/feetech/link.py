@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registers of Feetech servos over the maker's SDK, with the calls of `bam_ros.dynamixel.link`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dynamixel_sdk
+import scservo_sdk
+
+from bam_ros.dynamixel.link import Link
+from bam_ros.dynamixel.port import SerialPort
+
+_RESULTS = {
+    scservo_sdk.COMM_SUCCESS: dynamixel_sdk.COMM_SUCCESS,
+    scservo_sdk.COMM_RX_TIMEOUT: dynamixel_sdk.COMM_RX_TIMEOUT,
+    scservo_sdk.COMM_RX_CORRUPT: dynamixel_sdk.COMM_RX_CORRUPT,
+    scservo_sdk.COMM_RX_FAIL: dynamixel_sdk.COMM_RX_FAIL,
+}
+_STATUS_BYTES = 6  # of an answer without data
+
+
+class FeetechLink(Link):
+    """Reads and writes registers through the maker's packet handler."""
+
+    def _make_handler(self) -> Any:
+        return _Handler(self.port)
+
+
+class _Handler:
+    """The maker's packet handler, called as the one of Dynamixel's SDK is: with the port, and its results.
+
+    Args:
+        port: open.
+    """
+
+    def __init__(self, port: SerialPort) -> None:
+        self._sdk = scservo_sdk.protocol_packet_handler(port, 0)
+
+    def txRxPacket(self, port: SerialPort, packet: list[int]) -> tuple[Any, int, int]:  # noqa: N802
+        answer, result, error = self._sdk.txRxPacket(packet)
+        return answer, _common(result), error
+
+    def readTx(self, port: SerialPort, servo: int, address: int, length: int) -> int:  # noqa: N802
+        return _common(self._sdk.readTx(servo, address, length))
+
+    def readRx(self, port: SerialPort, servo: int, length: int) -> tuple[list[int], int, int]:  # noqa: N802
+        data, result, error = self._sdk.readRx(servo, length)
+        return data, _common(result), error
+
+    def syncReadTx(  # noqa: N802
+        self, port: SerialPort, address: int, length: int, servos: Sequence[int], count: int, fast: bool
+    ) -> int:
+        result = self._sdk.syncReadTx(address, length, list(servos), count)
+        port.setPacketTimeout((_STATUS_BYTES + length) * count)  # the SDK sets it where it reads all at once
+        return _common(result)
+
+    def writeTxRx(  # noqa: N802
+        self, port: SerialPort, servo: int, address: int, length: int, data: list[int]
+    ) -> tuple[int, int]:
+        result, error = self._sdk.writeTxRx(servo, address, length, data)
+        return _common(result), error
+
+    def writeTxOnly(  # noqa: N802
+        self, port: SerialPort, servo: int, address: int, length: int, data: list[int]
+    ) -> int:
+        return _common(self._sdk.writeTxOnly(servo, address, length, data))
+
+    def syncWriteTxOnly(  # noqa: N802
+        self, port: SerialPort, address: int, length: int, data: list[int], count: int
+    ) -> int:
+        return _common(self._sdk.syncWriteTxOnly(address, length, data, count))
+
+
+def _common(result: int) -> int:
+    """Return the result that Dynamixel's SDK has for one of the maker's."""
+    return _RESULTS.get(result, result)

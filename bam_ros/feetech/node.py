@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `feetech` node: Feetech servos on a serial port behind the topics that every servo node has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rclpy.node import Node
+
+from bam_ros.driver.servo_about import (
+    POSITION_INTERFACES,
+    POSITION_PARAMETERS,
+    SERVO_INTERFACES,
+    SERVO_PARAMETERS,
+)
+from bam_ros.driver.servo_bus import ServoBus
+from bam_ros.driver.servo_node import ServoNode
+from bam_ros.dynamixel.bus import DynamixelSettings
+from bam_ros.dynamixel.node import BUS_PARAMETERS as DYNAMIXEL_PARAMETERS
+from bam_ros.feetech.bus import FeetechBus
+from bam_ros.node.node_about import NodeAbout
+from bam_ros.node.process import run_node
+from bam_ros.node.running_node import NodeProgram
+
+_WATCHDOG = (
+    "silence of this node while torque is on, s; after 1.6 times that a guardian process releases all servos."
+    " The servos have no watchdog of their own. 0 selects the default, 0.3"
+)
+BUS_PARAMETERS = tuple(
+    replace(parameter, description=_WATCHDOG) if parameter.name == "watchdog" else parameter
+    for parameter in DYNAMIXEL_PARAMETERS
+    if parameter.name != "protocol"
+)
+"""Of every node with Feetech servos: those of Dynamixel servos, without their protocols."""
+
+
+def bus_settings(node: Node) -> DynamixelSettings:
+    """Return what a node's parameters set for its bus; raises BamError.
+
+    Args:
+        node: that has BUS_PARAMETERS.
+    """
+    value = {parameter.name: node.get_parameter(parameter.name).value for parameter in BUS_PARAMETERS}
+    return DynamixelSettings(
+        port=str(value["port"]),
+        joints=tuple(value["joint_names"]),
+        ids=tuple(value["ids"]),
+        baud_rate=int(value["baud_rate"]),
+        watchdog=float(value["watchdog"]),
+        answer_timeout=float(value["answer_timeout"]),
+    )
+
+
+class FeetechNode(ServoNode):
+    """Drives Feetech servos.
+
+    Args:
+        stop: polled while servos are searched; true ends the search.
+        arguments: as for `rclpy.node.Node`.
+    """
+
+    ABOUT = NodeAbout(
+        name="feetech",
+        module="bam_ros.feetech.node",
+        purpose=(
+            "Drives Feetech servos of the STS and SMS series on a serial port: finds their baud rate and"
+            " models, publishes what they measure, passes on what clients command. Torque goes off whenever"
+            " this node ends or commands stay away. When the port vanishes the node says so in /diagnostics,"
+            " looks for it once a second, and goes on with torque off when it is back. The servos themselves"
+            " hold their last goal where their cable breaks: they have no watchdog."
+        ),
+        parameters=(*BUS_PARAMETERS, *SERVO_PARAMETERS, *POSITION_PARAMETERS),
+        interfaces=(*SERVO_INTERFACES, *POSITION_INTERFACES),
+        example=("port:=/dev/ttyACM0", "ids:='[1]'"),
+    )
+
+    def __init__(self, stop: Callable[[], bool] = lambda: False, **arguments: Any) -> None:
+        super().__init__("feetech", **arguments)
+        self._stop = stop
+
+    def create_bus(self) -> ServoBus:
+        """Build the bus from the parameters; raises BamError."""
+        return FeetechBus(bus_settings(self), self._stop, self.get_logger().info)
+
+
+PROGRAM = NodeProgram(about=FeetechNode.ABOUT, make_node=FeetechNode)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the node until a signal ends it."""
+    return run_node(PROGRAM, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
