@@ -37,7 +37,7 @@ def find_servos(
     baud_rate: int = 0,
     search: bool = True,
     stop: Callable[[], bool] = lambda: False,
-    say: Callable[[str], None] = lambda line: None,
+    announce: Callable[[str], None] = lambda line: None,
 ) -> FoundServos:
     """Find servos with known ids.
 
@@ -47,7 +47,7 @@ def find_servos(
         baud_rate: tried first, bit/s; 0 where it is unknown.
         search: whether the other rates are tried, and other ids where nothing answers.
         stop: polled often; true ends the search.
-        say: told in one line what is searched, once the first rate has brought nothing.
+        announce: called with a line on what is searched, once the first rate has brought nothing.
 
     Raises:
         BusGone: not all of them answer.
@@ -64,7 +64,7 @@ def find_servos(
             )
         if rate != rates[0] and not announced:
             announced = True
-            say(f"port {port.port_name}: searching servos, baud rates {_list(rates)} x ids {_list(ids)}")
+            announce(f"port {port.port_name}: searching servos, baud rates {_list(rates)} x ids {_list(ids)}")
         link = _link(port, rate)
         present = [servo for servo in ids if _answers(link, servo, 2)]
         if not present:
@@ -95,14 +95,14 @@ def _incomplete(
 ) -> BusGone | Conflict:
     """Return why some servos are missing beside others: another baud rate, or no answer."""
     elsewhere: Mapping[int, int] = {
-        servo: other
-        for other in rates
-        if other != rate
+        servo: candidate
+        for candidate in rates
+        if candidate != rate
         for servo in missing
-        if _answers(_link(port, other), servo, 2)
+        if _answers(_link(port, candidate), servo, 2)
     }
     if elsewhere:
-        who = ", ".join(f"id {servo} answers at {other} baud" for servo, other in elsewhere.items())
+        who = ", ".join(f"id {servo} answers at {own} baud" for servo, own in elsewhere.items())
         return Conflict(
             f"port {port.port_name}",
             f"{who}, id {_list(present)} at {rate} baud",
