@@ -68,8 +68,8 @@ class FeetechNode(ServoNode):
             "Drives Feetech servos of the STS and SMS series on a serial port: finds their baud rate and"
             " models, publishes what they measure, passes on what clients command. Torque goes off whenever"
             " this node ends or commands stay away. When the port vanishes the node reports that in"
-            " /diagnostics, looks for it once a second, and goes on with torque off when it is back. The servos"
-            " themselves hold their last goal where their cable breaks: they have no watchdog."
+            " /diagnostics, looks for it once a second, and goes on with torque off when it is back. The"
+            " servos themselves hold their last goal where their cable breaks: they have no watchdog."
         ),
         parameters=(*BUS_PARAMETERS, *SERVO_PARAMETERS, *POSITION_PARAMETERS),
         interfaces=(*SERVO_INTERFACES, *POSITION_INTERFACES),
