@@ -50,7 +50,7 @@ def excitation(runs: Sequence[RobotRun], joint: str, loads: Sequence[Array] | No
         joint: its name.
         loads: per run, what `load_torques` found; None: not known.
     """
-    speeds = [_derived(run, 1)[run.counts, run.column(joint)] for run in runs]
+    speeds = [derived_positions(run, 1)[run.counts, run.column(joint)] for run in runs]
     speed = np.concatenate([np.abs(of_run) for of_run in speeds])
     square = float(np.mean(speed**2))
     half = float("nan")
@@ -77,29 +77,48 @@ def load_torques(spec: mujoco.MjSpec, run: RobotRun) -> Array:
     Raises:
         UnknownName: a joint is not in the robot.
     """
-    model = compile_robot(spec.copy())
-    model.dof_armature[:], model.dof_damping[:], model.dof_frictionloss[:] = 0.0, 0.0, 0.0
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-    data = mujoco.MjData(model)
-    names = [model.joint(index).name for index in range(model.njnt)]
-    for name in run.joints:
-        if name not in names:
-            raise UnknownName("joint", name, filter(None, names))
-    joints = [names.index(name) for name in run.joints]
-    positions, dofs = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
-    derived = [_derived(run, order) for order in (0, 1, 2)]
+    derived = [derived_positions(run, order) for order in (0, 1, 2)]
     rows = np.flatnonzero(run.counts)
     rows = rows[:: max(len(rows) // _MOST_SAMPLES, 1)]
-    torques = np.empty((len(rows), len(joints)))
-    for place, row in enumerate(rows):
-        data.qpos[positions] = derived[0][row]
-        data.qvel[dofs], data.qacc[dofs] = derived[1][row], derived[2][row]
-        mujoco.mj_inverse(model, data)
-        torques[place] = data.qfrc_inverse[dofs]
-    return torques
+    return InverseDynamics(spec, run.joints).torques(*(values[rows] for values in derived))
 
 
-def _derived(run: RobotRun, order: int) -> Array:
+class InverseDynamics:
+    """What joints of a robot on a fixed base must carry, without contacts, armature and friction.
+
+    Args:
+        spec: the robot; joints that are not named stay where it has them.
+        joints: names.
+
+    Raises:
+        UnknownName: a joint is not in the robot.
+    """
+
+    def __init__(self, spec: mujoco.MjSpec, joints: Sequence[str]) -> None:
+        model = compile_robot(spec.copy())
+        model.dof_armature[:], model.dof_damping[:], model.dof_frictionloss[:] = 0.0, 0.0, 0.0
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+        names = [model.joint(index).name for index in range(model.njnt)]
+        for name in joints:
+            if name not in names:
+                raise UnknownName("joint", name, filter(None, names))
+        numbers = [names.index(name) for name in joints]
+        self._model, self._data = model, mujoco.MjData(model)
+        self._positions, self._dofs = model.jnt_qposadr[numbers], model.jnt_dofadr[numbers]
+
+    def torques(self, position: Array, speed: Array, acceleration: Array) -> Array:
+        """Return (n, joints) N·m, of positions, speeds and accelerations (n, joints), rad and s."""
+        data = self._data
+        torques = np.empty(position.shape)
+        for row in range(len(position)):
+            data.qpos[self._positions] = position[row]
+            data.qvel[self._dofs], data.qacc[self._dofs] = speed[row], acceleration[row]
+            mujoco.mj_inverse(self._model, data)
+            torques[row] = data.qfrc_inverse[self._dofs]
+        return torques
+
+
+def derived_positions(run: RobotRun, order: int) -> Array:
     """Return (n, joints) measured positions, smoothed, or a derivative of them, rad/s^order."""
     period = float(np.median(np.diff(run.time)))
     window = max(round(_WINDOW / period) // 2 * 2 + 1, _LEAST_WINDOW)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bam_core.text.finding import Finding, count, listed, percent
+from bam_core.text.finding import Finding, count, listed, mrad, percent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +65,58 @@ class RunLeftOut(Finding):
             lines.append(f"{self.run}: no readings from {listed(gaps)}.")
             lines.append("Simulations restart there.")
         return (*lines, f"{percent(self.lost)} of its readings do not count.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReversedJoint(Finding):
+    """A joint that turns the other way than in the description.
+
+    Attributes:
+        joint: name.
+        error: of its simulation, rad.
+        other_error: with the other sign, rad.
+    """
+
+    kind: str = field(default="reversed_joint", init=False)
+    joint: str
+    error: float
+    other_error: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Both errors, and what to correct."""
+        return (
+            f"{self.joint}: gravity pulls it the other way than in the description.",
+            f"With the opposite sign its error is {mrad(self.other_error)}, not {mrad(self.error)}.",
+            "Correct the sign of its axis, or of its goals and readings.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherZero(Finding):
+    """A joint whose zero is elsewhere than in the description.
+
+    Attributes:
+        joint: name.
+        zero: reading at the description's zero, rad.
+        error: of its simulation, rad.
+        other_error: with that zero, rad.
+    """
+
+    kind: str = field(default="other_zero", init=False)
+    joint: str
+    zero: float
+    error: float
+    other_error: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """By how much it is off, both errors, and what to correct."""
+        return (
+            f"{self.joint}: gravity puts its zero at a reading of {self.zero:+.2f} rad.",
+            f"With that zero its error is {mrad(self.other_error)}, not {mrad(self.error)}.",
+            "Correct the zero in the description, or of its goals and readings.",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

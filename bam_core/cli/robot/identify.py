@@ -79,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.recordings.excluded import Exclusions
     from bam_core.robot.evidence_checks import require_evidence, require_excitation, require_rate
     from bam_core.robot.identification import identify_robot
+    from bam_core.robot.joint_direction import direction_findings
     from bam_core.robot.result import RobotTask
     from bam_core.robot.settings import RobotIdentifySettings
     from bam_core.robot.tolerances import DEFAULT
@@ -104,7 +105,8 @@ def run(arguments: argparse.Namespace) -> int:
         test=test,
         excluded=(*excluded, *exclusions.excluded),
     )
-    log_findings(log, (*findings, *require_excitation(task, models)))
+    directions = direction_findings(case.bench, train, case.joints, task.given)
+    log_findings(log, (*findings, *require_excitation(task, models), *directions))
     with tqdm(desc="identify", unit=" steps", disable=None, leave=False) as bar:
 
         def told(words: str) -> None:

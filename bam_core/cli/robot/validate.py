@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from bam_core.robot.run import RobotRun
     from bam_core.robot.validation import RobotValidation
 
+log = logging.getLogger(__name__)
 
 EXAMPLE = "bam robot validate runs/ --robot arm.urdf --servos '*=xl330' --vin 5 --params identified/*.yaml"
 
@@ -59,13 +61,18 @@ def run(arguments: argparse.Namespace) -> int:
         raise Missing("--film", "the film's file, as --run says which log is filmed")
     from tqdm import tqdm
 
+    from bam_core.robot.joint_direction import direction_findings
     from bam_core.robot.validation import validate_robot
+    from bam_core.text.finding import log_findings
 
     if arguments.json:
         require_file(arguments.json)
     case = robot_case(arguments)
     models = params_by_model(arguments.params or [], case)
     filmed = _filmed(arguments.filmed, case.runs)
+    model, (servos, folder) = next(iter(models.items()))
+    deviations = _deviations(arguments.deviations, folder, model)
+    log_findings(log, direction_findings(case.bench, case.runs, case.joints, servos, deviations))
     validations = {}
     with tqdm(total=len(models) * len(case.runs), unit=" runs", disable=None, leave=False) as bar:
         for model, (servos, folder) in models.items():
