@@ -280,6 +280,27 @@ def test_a_driver_that_starts_together_with_the_recorder_is_waited_for(
     assert report.recorded == 1
 
 
+def test_a_driver_that_waits_for_its_device_is_waited_for_beyond_its_time_to_start(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", 0.1)
+    monkeypatch.setattr("bam_ros.recorder.readiness.STARTUP", 0.3)
+    bench.driver.trigger_deactivate()
+    bench.driver.trigger_cleanup()
+    began = time.monotonic()
+
+    def find_device(progress: Progress) -> bool:
+        if not bench.driver._loop and time.monotonic() - began > 1.0:
+            monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", PATIENCE)
+            bench.driver.trigger_configure()
+            bench.driver.trigger_activate()
+        return False
+
+    recorder = SessionRecorder(bench.node, driver="driver", starts_with_driver=True)
+    report = recorder.record(short_session(scripts=("sin_sin",)), tmp_path, Operator(find_device))
+    assert report.recorded == 1
+
+
 def test_another_servo_than_the_sessions_is_refused(bench: Bench, tmp_path: Path) -> None:
     bench.bus.servos = [ServoIdentity(servo="xl330", id=1)]
     bench.driver._publish_configuration(bench.bus)
