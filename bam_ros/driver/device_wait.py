@@ -48,8 +48,8 @@ class DeviceWait:
 
     def line(self, failure: BamError) -> str:
         """Return what is waited for, in one line; empty where that is known already."""
-        reason, self._reason = self._reason, str(failure)
-        if reason == self._reason:
+        if not isinstance(failure, BusGone) or str(failure) == self._reason:
             return ""
+        self._reason = str(failure)
         limit = "" if self._longest == float("inf") else f" for at most {self._longest:g} s"
         return f"waiting{limit} for the device: {failure}"
