@@ -26,6 +26,8 @@ _ATTRIBUTE = re.compile(r"([A-Za-z]\w*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _FOLDERS = ("meshdir", "texturedir", "assetdir")
 _DEEPEST = 50  # files that include each other
 _PARTS = ("include", "model")
+POINTER = b"version https://git-lfs"
+"""Beginning of a file that Git LFS has not fetched."""
 _PACKAGE = re.compile(r"(package|model)://")
 
 
@@ -118,6 +120,20 @@ class _Description:
                     expected=f"files in {' or '.join(map(str, self._roots))}, links included",
                     advice=f"move it there, or set {FOLDER_VARIABLE} to a folder that holds them all",
                 )
+            if self._path.suffix.lower() != ".urdf":  # whose meshes may be left out
+                for folder in {self._home, file.parent}:
+                    self._require_content(name, folder / name)
+
+    def _require_content(self, name: str, place: Path) -> None:
+        if place.is_file():
+            with place.open("rb") as file:
+                if file.read(len(POINTER)) == POINTER:
+                    raise Malformed(
+                        self._path,
+                        f"names {name}, which is only a pointer of Git LFS",
+                        expected="the file itself",
+                        advice="run 'git lfs pull' in its repository",
+                    )
 
     def _holds(self, place: Path) -> bool:
         """Whether a file, if it is there, lies where it may, links followed: before `..` and after it."""

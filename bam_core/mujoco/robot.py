@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -24,6 +25,25 @@ REFUSALS = (ValueError, RuntimeError, MemoryError, mujoco.FatalError)
 memory that it did not get while it read a file."""
 
 
+_AFTERWORD = re.compile(r" ?The static bodies of the spec were fused.*$")
+_IN_URDF = "in a URDF inside <mujoco>"
+_CURES = (
+    (
+        "must be larger than mjMINVAL",
+        "give this link mass and inertia, or add <compiler boundmass='1e-4' boundinertia='1e-7'/>"
+        f" ({_IN_URDF})",
+    ),
+    (
+        "A + B >= C",
+        f"correct the inertia of this link, or add <compiler balanceinertia='true'/> ({_IN_URDF})",
+    ),
+    ("perhaps this is an ASCII file", "convert this mesh to binary STL with fewer faces"),
+    ("no decoder found for mesh file", "convert this mesh to binary STL or OBJ"),
+    ("Error opening file", "put this file there, or correct its name in the description"),
+)
+"""Words of MuJoCo about a description, and what to do."""
+
+
 def compile_robot(spec: mujoco.MjSpec) -> mujoco.MjModel:
     """Return the compiled model.
 
@@ -33,9 +53,9 @@ def compile_robot(spec: mujoco.MjSpec) -> mujoco.MjModel:
     try:
         return spec.compile()
     except REFUSALS as error:
-        raise Conflict(
-            f"model '{spec.modelname}'", one_line(error), advice="correct the description"
-        ) from None
+        line = _AFTERWORD.sub("", one_line(error))
+        cure = next((cure for words, cure in _CURES if words in line), "correct the description")
+        raise Conflict(f"model '{spec.modelname}'", line, advice=cure) from None
 
 
 def prepare_joints(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None:

@@ -13,12 +13,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from bam_core.errors import Malformed
+from bam_core.mujoco.model_files import POINTER
 from bam_core.mujoco.packages import SEARCHED, package_file
 from bam_core.text.description_findings import UnusableMeshes
 
 _URI = re.compile(r"^(package|model|file)://(.*)$")
 _READABLE = (".stl", ".obj", ".msh")
-_POINTER = b"version https://git-lfs"
 _TRIANGLE, _HEADER = 50, 84  # bytes of a binary STL
 _ADVICE = {
     "missing": f"give its package ({SEARCHED})",
@@ -122,7 +122,7 @@ def _problem(place: Path | None) -> str:
     size = place.stat().st_size
     with place.open("rb") as file:
         beginning = file.read(_HEADER)
-    if beginning.startswith(_POINTER):
+    if beginning.startswith(POINTER):
         return "lfs"
     if place.suffix.lower() not in _READABLE:
         return "format"

@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from urllib.parse import quote
 
-from bam_core.errors import Malformed, Unreadable
+from bam_core.errors import BamError, Malformed, Unreadable
 from bam_core.recordings.message_decoder import LARGEST_MESSAGE, BagContents, Decoder, TypedMessage
 
 _TABLES = ("topics", "messages")
@@ -42,7 +42,9 @@ def read_sqlite(path: Path, types: Collection[str], file: Path | None = None) ->
     try:
         with closing(_connected(file)) as connection:
             return _contents(path, connection, types)
-    except sqlite3.Error as error:
+    except BamError:
+        raise
+    except Exception as error:  # whatever SQLite, and what decodes its texts, make of damaged bytes
         raise Malformed(path, f"is damaged ({error})", advice=_BACKUP) from None
 
 

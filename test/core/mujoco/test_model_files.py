@@ -266,3 +266,14 @@ def test_whatever_mujoco_raises_is_one_line(
         load_robot(written(home))
     with refused(Conflict):
         compile_robot(Failing())
+
+
+@pytest.mark.parametrize("folder", ["", "assets"])
+def test_a_file_that_git_lfs_has_not_fetched_names_the_command(home: Path, folder: str) -> None:
+    (home / folder).mkdir(exist_ok=True)
+    (home / folder / "m.stl").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
+    compiler = f'<compiler meshdir="{folder}"/>' if folder else ""
+    path = written(home, f'{compiler}<asset><mesh name="m" file="m.stl"/></asset>')
+    with refused(Malformed, path=str(path)) as caught:
+        load_robot(path)
+    assert "'git lfs pull'" in str(caught.value)

@@ -84,3 +84,30 @@ def test_a_mesh_that_mujoco_cannot_use_is_refused_in_one_line_where_ranges_are_c
     with refused(Conflict) as caught:
         require_in_range(spec, "run", ["j"], np.zeros((2, 1)))
     assert "vertices" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "cure"),
+    [
+        ('ixx="0.01"', 'ixx="1.0"', "balanceinertia"),
+        ('<mass value="0.5"/>', '<mass value="0"/>', "boundmass"),
+    ],
+)
+def test_links_with_an_inertia_that_cannot_be_have_a_cure_that_works(
+    tmp_path: Path, before: str, after: str, cure: str
+) -> None:
+    path = tmp_path / "arm.urdf"
+    text = URDF.format(shape=BOX).replace(before, after)
+    if cure == "boundmass":
+        text = (
+            text.replace('"0.01"', '"0"')
+            .replace("<collision>", "<visual>")
+            .replace("</collision>", "</visual>")
+        )
+    path.write_text(text)
+    with refused(Conflict) as caught:
+        compile_robot(load_robot(path))
+    assert cure in str(caught.value)
+    options = {"balanceinertia": "balanceinertia='true'", "boundmass": "boundmass='1e-4' boundinertia='1e-7'"}
+    path.write_text(text.replace("<link", f"<mujoco><compiler {options[cure]}/></mujoco><link", 1))
+    assert compile_robot(load_robot(path)).nv == 1

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bags: recordings, runs of robots, and what a repair makes of damaged ones.
 
-An input is an MCAP file in which the fuzzer changes bytes; its chunks have no CRC, so that changes within
-them reach the messages. A bag that a repair has written can be read, and holds no more messages than it says.
+An input is an MCAP or SQLite file, perhaps compressed as a whole, in which the fuzzer changes bytes. Chunks
+have no CRC, so that changes within them reach the messages. A bag that a repair has written can be read, and
+holds no more messages than it says.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import zstandard
 
 from bam_core.recordings.bag import read_bag
 from bam_core.recordings.bag_repair import damage, repair_bag
@@ -24,14 +26,14 @@ _HEADER = (Rule(set={"mass": 0.5, "length": 0.1, "kp": 32.0, "motor": "mx106", "
 
 
 def check(data: bytes) -> None:
-    kind, content = (data[0] if data else 0) % 4, data[1:]
-    path = file("bag.mcap", content)
+    kind, content = (data[0] if data else 0) % 6, data[1:]
+    path = file({4: "bag.db3", 5: "bag.mcap.zstd"}.get(kind, "bag.mcap"), content)
     match kind:
         case 0:
             recording = attempt(lambda: read_bag(path))
         case 1:
             recording = attempt(lambda: read_bag(path, rules=_HEADER))
-        case 2:
+        case 2 | 4 | 5:
             recording = None
             run = attempt(lambda: read_bag_run(path))
             assert run is None or np.all(np.isfinite(run.position))
@@ -73,7 +75,15 @@ def seeds() -> tuple[bytes, ...]:
         bag.stamps = bag.stamps + 252 * 2_000_000
         data = _plain(next(bag.write(Path(place) / "foreign").glob("*.mcap")))
         found += [bytes((kind,)) + data for kind in range(4)]
+        found += [b"\x04" + _sqlite(Path(place)), b"\x05" + zstandard.ZstdCompressor().compress(data)]
     return tuple(found)
+
+
+def _sqlite(place: Path) -> bytes:
+    """Return a bag of some joint states and goals in SQLite, without definitions."""
+    from test.core.recordings.test_bag_files import foreign, rosbag2
+
+    return (rosbag2(place / "sqlite", foreign()[48:53]) / "sqlite.db3").read_bytes()
 
 
 def _plain(path: Path) -> bytes:
@@ -122,7 +132,12 @@ TARGET = Target(
         "bam_core.recordings.plain_bag",
         "bam_core.recordings.bag_repair",
         "bam_core.recordings.bag_writer",
+        "bam_core.recordings.array_goals",
+        "bam_core.recordings.bag_files",
         "bam_core.recordings.mcap_messages",
+        "bam_core.recordings.message_decoder",
+        "bam_core.recordings.sqlite_messages",
+        "bam_core.recordings.trajectory_goals",
         "bam_core.recordings.joint_series",
         "bam_core.recordings.recording",
         "bam_core.robot.bag_run",

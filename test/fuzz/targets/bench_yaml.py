@@ -17,7 +17,7 @@ _LAYOUTS = Path(__file__).parents[3] / "bam_ros" / "erob" / "layouts"
 def check(data: bytes) -> None:
     kind, content = data[:1], data[1:]
     if kind <= b"\x40":
-        header_corrections._read.cache_clear()
+        header_corrections._bench_yaml.cache_clear()
         (folder() / "bag").mkdir(exist_ok=True)
         file("bag/bench.yaml", content)
         for rule in attempt(lambda: header_corrections.rules_above(folder() / "bag")) or ():
