@@ -7,6 +7,7 @@ The files are parsed, not imported: launch_ros is missing where ROS 2 comes as w
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -44,7 +45,7 @@ def launch_files() -> list[LaunchFile]:
 
 def _arguments(tree: ast.Module) -> tuple[Argument, ...]:
     """The calls of Argument in a file, or of DeclareLaunchArgument; constants of the file are looked up."""
-    constants = dict(_constants(tree))
+    constants = {"math.inf": ast.Constant(math.inf), **dict(_constants(tree))}
     arguments = []
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
