@@ -129,6 +129,19 @@ LAWS: Mapping[str, tuple[Question, ...]] = MappingProxyType(
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``bam servos new``."""
     group = parser.add_argument_group("what 'new' asks for where it is not given, as the data sheet says it")
+    group.add_argument(
+        "--from",
+        dest="base",
+        metavar="SERVO",
+        help="derive it from this servo, a library name or a file, instead: the same motor with another gear "
+        "ratio (--gear-ratio) or supply (--voltage); FILE may be left out then",
+    )
+    group.add_argument(
+        "--gear-ratio",
+        metavar="N|N/OLD",
+        help="with --from: turns of the motor per turn of the output shaft, such as 191; OLD is that of "
+        "SERVO, where its file lacks it",
+    )
     group.add_argument("--name", help="as recordings name it (default: name of FILE)")
     group.add_argument("--title", default="", help="what is printed on it (default: its name)")
     group.add_argument("--manufacturer", default="", help="who makes it")
@@ -152,6 +165,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Ask, write the file, and say what to do with it."""
     from bam_core.servo.data_sheet import DataSheet, servo_from_data_sheet
 
+    if arguments.base is not None:
+        return _derive(arguments)
+    if arguments.gear_ratio is not None:
+        raise Missing("--from", "the servo with the motor that --gear-ratio is for")
     path = _new_file(arguments.file)
     name = arguments.name or path.stem
     _require_one_law(arguments)
@@ -175,6 +192,51 @@ def run(arguments: argparse.Namespace) -> int:
     print(law.remark)
     print(f"wrote {path}; try: bam identify recordings --servo {path} --models all --output identified")
     return 0
+
+
+def _derive(arguments: argparse.Namespace) -> int:
+    """Write a servo with the motor of another one."""
+    from bam_core.servo.derived import derived_servo, version_for
+    from bam_core.servo.model import load_servo
+
+    for question in (*SHEET[1:], *CONTROLLER, *LAWS["voltage"], *LAWS["current"]):
+        if getattr(arguments, question.field) is not None:
+            raise Conflict(f"--{question.option}", "is given beside --from", advice="leave one of them out")
+    for option in ("law", "firmware"):
+        if getattr(arguments, option) is not None:
+            raise Conflict(f"--{option}", "is given beside --from", advice="leave one of them out")
+    voltage = None if arguments.voltage is None else SHEET[0].value(arguments.voltage)
+    if voltage is None and arguments.gear_ratio is None:
+        raise Missing("--gear-ratio or --voltage", "what is other than in the servo of --from")
+    origin = arguments.base if voltage is None else version_for(arguments.base, voltage)
+    base = load_servo(origin)
+    ratio, old = _ratios(arguments.gear_ratio)
+    if old is not None:
+        base = replace(base, gear_ratio=old)
+    suffix = f"_{ratio:g}" if ratio is not None else f"_{voltage:g}V"
+    path = _new_file(arguments.file or f"{base.name}{suffix}.yaml")
+    servo = derived_servo(base, name=arguments.name or path.stem, gear_ratio=ratio, voltage=voltage)
+    changes = {name: value for name in ("title", "manufacturer") if (value := getattr(arguments, name))}
+    servo = replace(servo, **changes)
+    servo.save(path)
+    if origin != arguments.base:
+        print(f"from {origin}, the library's version for {base.nominal_voltage:g} V")
+    elif voltage is not None and voltage != base.nominal_voltage:
+        print(
+            f"motor and gears are those of {base.name}; a version that is sold for {voltage:g} V has another "
+            f"winding, and needs a file from its data sheet or an identification"
+        )
+    print(f"wrote {path}: derived, no recording tests it; stall torque {servo.stall_torque():.3g} N·m")
+    return 0
+
+
+def _ratios(text: str | None) -> tuple[float | None, float | None]:
+    """Return the new gear ratio and the old one, as far as they are given."""
+    if text is None:
+        return None, None
+    question = Question("gear-ratio", "")
+    new, slash, old = text.strip().removeprefix("1:").partition("/")
+    return question.value(new), question.value(old.strip().removeprefix("1:")) if slash else None
 
 
 class _Law(NamedTuple):

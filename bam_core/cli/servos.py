@@ -15,6 +15,8 @@ EXAMPLE = (
 )
 FIRST_SCREEN = (
     "--name",
+    "--from",
+    "--gear-ratio",
     "--firmware",
     "--voltage",
     "--stall-torque",

@@ -55,6 +55,7 @@ class ServoModel:
         protocol: Dynamixel protocol of its firmware, 1 or 2; 0 for servos on another bus.
         firmware: its position controller.
         nominal_voltage: supply where nothing else is said, V.
+        gear_ratio: turns of the motor per turn of the output shaft; None: not known, and not needed.
         motor: motor constants at the output shaft.
         friction_model: "m1" to "m6": which coefficients of `friction` are in use.
         friction: the friction law.
@@ -81,6 +82,7 @@ class ServoModel:
     friction_model: str
     friction: Friction
     gear: Asymmetry | None = None
+    gear_ratio: float | None = None
     integrator: str = "midpoint"
     servo_effects: ServoEffects = field(default_factory=ServoEffects)
     uncertainty: Mapping[str, float] = field(default_factory=dict)
@@ -118,6 +120,8 @@ class ServoModel:
         if self.protocol not in (0, 1, 2):
             raise OutOfRange(f"servo '{self.name}', protocol", self.protocol, "1, 2 or 0")
         require_positive(f"servo '{self.name}',", nominal_voltage=self.nominal_voltage)
+        if self.gear_ratio is not None:
+            require_positive(f"servo '{self.name}',", gear_ratio=self.gear_ratio)
         require_not_negative(f"servo '{self.name}', uncertainty", **self.uncertainty)
         own = [name for name in PARAMETER_UNITS if name not in BENCH_EFFECTS]
         for name in self.uncertainty:
@@ -202,6 +206,7 @@ class ServoModel:
                 "protocol": self.protocol,
                 "firmware": self._told_firmware,
                 "nominal_voltage": self.nominal_voltage,
+                "gear_ratio": self.gear_ratio,
                 "motor": {name: value for name, value in motor.items() if value or name in MOTOR_PARAMETERS},
                 "friction_model": self.friction_model,
                 "friction": {"quadratic_rule": self.friction.quadratic_rule, **friction},
@@ -213,6 +218,7 @@ class ServoModel:
                 "search": {name: list(bounds) for name, bounds in self.search.ranges.items()},
                 "provenance": {
                     "source": origin.source,
+                    "derived_from": origin.derived_from,
                     "method": origin.method,
                     "seed": origin.seed,
                     "trials": origin.trials,
@@ -345,6 +351,7 @@ def _read(path: Path) -> ServoModel:
             protocol=read.protocol,
             firmware=read.firmware,
             nominal_voltage=read.nominal_voltage,
+            gear_ratio=read.gear_ratio,
             motor=read.motor,
             friction_model=read.friction_model,
             friction=_friction(read.friction_model, read.friction),

@@ -22,6 +22,7 @@ PLAUSIBLE: Mapping[str, tuple[float, float]] = MappingProxyType(
         "nominal_voltage": (0.1, 1e3),  # V; one cell has 1, rectified mains of 400 V has 560
         "supply_voltage": (0.1, 1e3),
         "kp": (1e-6, 65535.0),  # firmware units; registers have 16 bits
+        "gear_ratio": (1e-2, 1e5),
         "torque_constant": (1e-6, 1e3),  # N·m/A; coreless motors have 1e-4, large gears multiply by 1e3
         "resistance": (1e-4, 1e5),  # Ω; motors of kilowatts have 1e-2, the smallest have 1e2
         "armature": (0.0, 1e4),  # kg·m²; a rotor of 1e-2 behind 1:500 has 2500

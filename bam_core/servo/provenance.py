@@ -13,6 +13,7 @@ class Provenance:
 
     Attributes:
         source: who found them and how, in words.
+        derived_from: servo from whose parameters these were computed (see `derived`); empty: they were found.
         method: the search that found them: "gauss-newton", "cma-es", or words where it was none of these.
         seed: of its random numbers; None: unknown, or it had none.
         trials: how many simulations of all training recordings it was allowed.
@@ -31,6 +32,7 @@ class Provenance:
     """
 
     source: str = ""
+    derived_from: str = ""
     method: str = ""
     seed: int | None = None
     trials: int | None = None

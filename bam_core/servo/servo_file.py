@@ -67,6 +67,7 @@ class ServoFile:
     friction_model: str
     friction: FrictionFields
     gear: GearFields | None = None
+    gear_ratio: float | None = None
     servo_effects: ServoEffects = field(default_factory=ServoEffects)
     effects: tuple[str, ...] = ()
     integrator: str = "midpoint"

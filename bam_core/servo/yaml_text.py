@@ -11,6 +11,7 @@ import yaml
 _COMMENTS = {
     "protocol": "Dynamixel protocol",
     "nominal_voltage": "V",
+    "gear_ratio": "turns of the motor per turn of the output shaft",
     "law": "voltage: sets a duty; current: sets a current",
     "duty_per_kp_rad": "1/rad, per unit of the servo's kp",
     "duty_limit": "1 is the whole supply",

@@ -174,6 +174,8 @@ def _interval_note(servo: ServoModel) -> str:
 
 def _provenance(name: str, servo: ServoModel) -> Iterator[tuple[str, str]]:
     origin = servo.provenance
+    if servo.gear_ratio is not None:
+        yield "gear ratio", f"1:{servo.gear_ratio:g}"
     yield "source", plain(origin.source)
     if origin.method:
         yield "search", plain(origin.method)
