@@ -107,7 +107,7 @@ class _Messages:
             length=bench.length,
             kp=recording.kp,
             ki=0.0,
-            kd=0.0,
+            kd=recording.kd,
             demand_limit=recording.demand_limit,
             supply_voltage=recording.supply_voltage,
             script=recording.script,

@@ -84,11 +84,13 @@ def simulate(
             total = 0.0
             point, most = signals[0, GOAL, lane], stepping.goal_speed_limit * dt
             overload, told = 0.0, signals[0, GOAL, lane]
+            rate_time, past = logs.rate_time[lane], math.nan
             trip, threshold = stepping.overload_trip, stepping.overload_threshold * limit
             for k in range(length):
                 if stepping.restart > 0 and k % stepping.restart == stepping.restart // 2:
                     piece = k // stepping.restart
                     position, speed = inputs.restarts[piece, 0, lane], inputs.restarts[piece, 1, lane]
+                    past = math.nan
                 if k % outcome.stride == 0:
                     outcome.trace[row, outcome.ends[column] + k // outcome.stride] = position
                 total += abs(position - signals[k, MEASURED, lane])
@@ -97,6 +99,9 @@ def simulate(
                 enabled = signals[now, ENABLED, lane] * (1.0 - share) + signals[before, ENABLED, lane] * share
                 point = law.set_point(point, goal, most) if enabled > 0.0 else position
                 error = law.shaped_error(point - position, stepping.dead_band, stepping.error_offset)
+                if rate_time > 0.0:
+                    error += rate_time * (-speed if math.isnan(past) else (point - position - past) / dt)
+                    past = point - position if enabled > 0.0 else math.nan
                 if enabled > 0.0:
                     overload = law.overload_told(overload, told, goal, trip, stepping.resolution)
                 else:

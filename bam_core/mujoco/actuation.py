@@ -74,6 +74,8 @@ class ServoActuation:
         torque_enabled: (servos,) 1 or 0; between, the share of the time until the next command with torque
             on; write it. Torque is off at first.
         kp: (servos,) position gain in firmware units, at first that of the factory; write it.
+        kd: (servos,) derivative gain in firmware units, at first zero; write it. It has no effect on a
+            firmware without `kd_scale`.
         supply_voltage: (servos,) V; write it. The servos' nominal voltage at first.
         case_temperature_rise: (servos,) of the motors' cases above the temperature that R belongs to, K;
             write it. Zero at first. Used only where `winding_heating` or `friction_temperature` is not zero.
@@ -113,6 +115,7 @@ class ServoActuation:
         self.goal_position: Array = state["goal_position"]
         self.torque_enabled: Array = state["torque_enabled"]
         self.kp: Array = state["kp"]
+        self.kd: Array = state["kd"]
         self.supply_voltage: Array = state["supply_voltage"]
         self.case_temperature_rise: Array = state["case_temperature_rise"]
         self.encoder_zero: Array = state["encoder_zero"]

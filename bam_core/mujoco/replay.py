@@ -75,6 +75,7 @@ class BenchCommands:
         position: at the start, rad.
         velocity: at the start, rad/s.
         case_temperature_rise: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
+        kd: derivative gain, firmware units.
     """
 
     goal_position: Array
@@ -83,6 +84,7 @@ class BenchCommands:
     position: float = 0.0
     velocity: float = 0.0
     case_temperature_rise: float = 0.0
+    kd: float = 0.0
 
 
 def replay(
@@ -111,9 +113,12 @@ def replay(
         SimulationError: the simulation diverges.
     """
     _require_step(dt)
-    run = _BenchRun(load_servo(servo), bench_effects.corrected(bench), bench_effects, dt)
+    servo = load_servo(servo)
+    servo.firmware.rate_time(kp, commands.kd)  # refuses one whose effect is not known
+    run = _BenchRun(servo, bench_effects.corrected(bench), bench_effects, dt)
     data, actuation = run.data, run.actuation
     actuation.kp[:] = kp
+    actuation.kd[:] = commands.kd
     actuation.case_temperature_rise[:] = commands.case_temperature_rise
     actuation.encoder_zero[:] = bench_effects.zero_offset
     goal, enabled = commands.goal_position, commands.torque_enabled
@@ -249,6 +254,7 @@ def recorded_commands(
     steps = int(np.ceil(recording.duration / dt - _STEP_SLACK)) + 1
     held = ((np.arange(steps) * dt + _STEP_SLACK) / period).astype(np.intp).clip(max=len(signals) - 1)
     return BenchCommands(
+        kd=recording.kd,
         goal_position=goal[held] - zero,
         torque_enabled=_means(enabled, period, dt, steps),
         supply_voltage=supply[held],

@@ -24,6 +24,7 @@ from bam_core.recordings.bag_writer import METADATA_NAME
 from bam_core.recordings.cleaning import clean
 from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
 from bam_core.recordings.joint_series import COMMANDS_TYPE, STATES_TYPE
+from bam_core.recordings.law_keys import require_no_other_law
 from bam_core.recordings.message_decoder import BagContents, TypedMessage
 from bam_core.recordings.plain_bag import PLAIN_TYPES, read_plain_bag
 from bam_core.recordings.recording import Recording
@@ -40,6 +41,8 @@ _HEADER = {
     "arm_mass": "arm_mass",
     "length": "length",
     "kp": "kp",
+    "ki": "ki",
+    "kd": "kd",
     "vin": "supply_voltage",
     "motor": "servo",
     "trajectory": "script",
@@ -92,6 +95,7 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
     header, corrections = apply_rules({field: getattr(run, of) for field, of in _HEADER.items()}, rules)
     try:
         require_no_inertia(corrections)
+        require_no_other_law(header)
     except BamError as error:
         raise error.within(path) from None
     joint = header["joint"]
@@ -138,6 +142,7 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
         bench=bench,
         open_loop=False,
         kp=header["kp"],
+        kd=header["kd"],
         demand_limit=_demand_limit(run),
         supply_voltage=header["vin"],
         script=header["trajectory"],
@@ -218,15 +223,6 @@ def _run(path: Path, files: int, messages: Sequence[TypedMessage], cut: bool) ->
             expected=f"at most {RUN_FORMAT}, the newest that this version reads",
             advice="update bam_bench",
         )
-    for gain in ("ki", "kd"):
-        if getattr(run, gain) != 0.0:
-            raise OutOfRange(
-                gain,
-                getattr(run, gain),
-                "0, no control law known here has such a gain",
-                told=f"{getattr(run, gain):g}",
-                advice="record the run again with a proportional controller",
-            ).within(path)
     if not 0.0 <= run.duration < math.inf:
         raise OutOfRange(
             "duration",

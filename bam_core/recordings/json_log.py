@@ -29,6 +29,7 @@ from bam_core.files.json_file import parse_json
 from bam_core.files.quoted_number import correct_number
 from bam_core.recordings.cleaning import clean
 from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
+from bam_core.recordings.law_keys import require_no_other_law
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
 from bam_core.servo.pendulum import PendulumBench
@@ -57,9 +58,9 @@ def read_json_log(path: Path, name: str | None = None, rules: Sequence[Rule] = (
 
     Args:
         path: the file; keys ``mass length kp vin motor trajectory entries`` (``vin`` may be missing for an
-            eRob80), optional ``arm_mass`` (or ``arm-mass``, as older recorders wrote it; missing = 0), and
-            per entry ``position timestamp goal_position torque_enable``, optional ``speed load input_volts
-            temp``.
+            eRob80), optional ``kd`` and ``arm_mass`` (or ``arm-mass``, as older recorders wrote it; missing =
+            0), and per entry ``position timestamp goal_position torque_enable``, optional ``speed load
+            input_volts temp``. Keys of settings that change the law are refused, see `law_keys`.
         name: of the recording, by default the file's stem.
         rules: that set keys of the log from outside.
 
@@ -85,6 +86,7 @@ def _fields(path: Path, log: dict[str, Any], rules: Sequence[Rule]) -> dict[str,
         log = {**log, "arm_mass": log["arm-mass"]}
     told, corrections = apply_rules(log, rules)
     require_no_inertia(corrections)
+    require_no_other_law(told)
     if any(correction.field == "arm_mass" for correction in corrections):
         told.pop("arm-mass", None)
     header = _Header(path, told)
@@ -110,6 +112,7 @@ def _fields(path: Path, log: dict[str, Any], rules: Sequence[Rule]) -> dict[str,
             length=header.number("length", "m"),
         ),
         "kp": header.number("kp", "firmware units"),
+        "kd": header.number("kd", "firmware units") if told.get("kd") is not None else 0.0,
         "supply_voltage": header.supply(servo),
         "script": header.text("trajectory", "a script such as sin_sin"),
         "left_out": cleaned.left_out,

@@ -140,6 +140,7 @@ class _RulesMet:
             "arm_mass": bench.arm_mass,
             "length": bench.length,
             "kp": recording.kp,
+            "kd": recording.kd,
             "vin": recording.supply_voltage,
             "motor": recording.servo,
             "trajectory": recording.script,

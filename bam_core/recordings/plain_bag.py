@@ -21,6 +21,7 @@ from bam_core.recordings.cleaning import clean
 from bam_core.recordings.goal_topics import no_goals
 from bam_core.recordings.header_corrections import NAME, Rule, apply_rules, require_no_inertia
 from bam_core.recordings.joint_series import SERIES_TYPES, JointSeries, joint_series
+from bam_core.recordings.law_keys import require_no_other_law
 from bam_core.recordings.map_file import map_above
 from bam_core.recordings.mapped_topics import mapped_messages, mapped_series
 from bam_core.recordings.message_decoder import BagContents, TypedMessage
@@ -70,6 +71,7 @@ def read_plain_bag(
         known = {"joint": joint, "trajectory": bag_name(path), **configuration}
         header, corrections = apply_rules(known, rules)
         require_no_inertia(corrections)
+        require_no_other_law(header)
         _require_header(path, header)
         samples = _samples(series, joint)
         cleaned = clean(samples)
@@ -90,6 +92,7 @@ def read_plain_bag(
         bench=bench,
         open_loop=False,
         kp=header["kp"],
+        kd=header.get("kd", 0.0),
         demand_limit=header["demand_limit"],
         supply_voltage=supply,
         script=header["trajectory"],

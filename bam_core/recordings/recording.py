@@ -76,6 +76,8 @@ class Recording:
     """True: `duty` was commanded and applied as it is; no position controller ran."""
     kp: float
     """Position gain, firmware units, > 0; 0 in open loop."""
+    kd: float = 0.0
+    """Derivative gain, firmware units, >= 0."""
     supply_voltage: float
     """Nominal supply [V], > 0."""
     script: str
@@ -140,7 +142,8 @@ class Recording:
 
     def __repr__(self) -> str:
         """Name what was run, not thousands of samples."""
-        control = "open loop" if self.open_loop else f"kp {self.kp:g}"
+        derivative = f", kd {self.kd:g}" if self.kd else ""
+        control = "open loop" if self.open_loop else f"kp {self.kp:g}{derivative}"
         return (
             f"Recording({self.name!r}: {self.servo} with {self.bench}, {control}, {self.script}, "
             f"{len(self)} samples in {self.duration:.2f} s)"
@@ -188,6 +191,13 @@ class Recording:
                     told=f"{value:g}",
                     advice="write the value that was in force when recording",
                 )
+        if not 0.0 <= self.kd <= PLAUSIBLE["kd"][1]:
+            raise OutOfRange(
+                "kd",
+                self.kd,
+                f"firmware units, 0 to {PLAUSIBLE['kd'][1]:g}",
+                advice="write the value that was in force when recording",
+            )
         if not self.demand_limit > 0.0:
             raise OutOfRange(
                 "demand_limit",

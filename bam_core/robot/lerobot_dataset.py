@@ -41,12 +41,20 @@ INFO = Path("meta") / "info.json"
 _VERSIONS = ("v2", "v3")
 _SUFFIX = ".pos"  # LeRobot's robots call a joint's position so
 _GRIPPER = "gripper"
+_SO_ARMS = ("so100", "so101", "so_follower", "so_arm")
+_SO_ARM_KD = 32.0  # lerobot/robots/so_follower/so_follower.py: P 16, I 0, D 32
 _STATE, _ACTION, _EPISODE, _TIME = "observation.state", "action", "episode_index", "timestamp"
 
 
 def is_dataset(path: Path) -> bool:
     """Tell whether a directory is a LeRobot dataset, of any version."""
     return (path / INFO).is_file()
+
+
+def usual_kd(path: Path) -> float | None:
+    """Return the derivative gain that LeRobot sets on a dataset's arm without storing it; None: not known."""
+    kind = str(_info(path).get("robot_type", ""))
+    return _SO_ARM_KD if kind.startswith(_SO_ARMS) else None
 
 
 def read_dataset_runs(

@@ -22,7 +22,7 @@ from bam_core.recordings.map_file import recording_map_for, require_map, rules_o
 from bam_core.recordings.supply import supply_warning
 from bam_core.robot.bag_run import read_bag_run
 from bam_core.robot.csv_run import read_csv_run
-from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs
+from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs, usual_kd
 from bam_core.robot.lerobot_units import UNITS
 from bam_core.robot.npz_run import PYTORCH_ADVICE, read_npz_run
 from bam_core.robot.radians import require_radians
@@ -33,8 +33,8 @@ from bam_core.robot.updates import as_of_their_times
 from bam_core.robot.value_steps import NORMALISED
 from bam_core.servo.gains import Gain, over, require_gain
 from bam_core.servo.plausible import require_plausible
-from bam_core.text.finding import log_findings
-from bam_core.text.robot_findings import NoInterval
+from bam_core.text.finding import Finding, log_findings
+from bam_core.text.robot_findings import DerivativeGainUnknown, NoInterval
 
 log = logging.getLogger(__name__)
 
@@ -132,6 +132,7 @@ def load_usable_runs(
         read: list[RobotRun] = []
         with exclusions.attempt(_bare(path.name)):
             read = _read(path, settings)
+            log_findings(log, _unknown_kd(path, settings))
         for run in read:
             with exclusions.attempt(run.name):
                 require_radians(run)
@@ -240,6 +241,14 @@ def _header(run: RobotRun, rules: Iterable[Rule]) -> dict[str, Any]:
         header = corrected
     require_no_other_law(header)
     return header
+
+
+def _unknown_kd(path: Path, settings: RunSettings) -> Iterator[Finding]:
+    """Return the finding about a dataset for which nothing gives the derivative gain."""
+    if settings.kd is None and is_dataset(path) and not any("kd" in rule.set for rule in rules_above(path)):
+        usual = usual_kd(path)
+        if usual is not None:
+            yield DerivativeGainUnknown(dataset=str(path), usual=usual)
 
 
 def _is_number(gain: Gain | None) -> bool:

@@ -17,7 +17,7 @@ import mujoco.rollout
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.errors import BadData, Missing, UnknownName, Unsupported
+from bam_core.errors import BadData, Missing, UnknownName
 from bam_core.errors.checks import require_not_negative, require_positive
 from bam_core.mujoco.library_warnings import divergence_reported
 from bam_core.mujoco.native import NativeServo, equip_native
@@ -356,13 +356,6 @@ class RobotBench:
                     "the position gain of its servo",
                     advice="give --kp or add a bench.yaml",
                 )
-            if kd := gain_of(run.kd, joint):
-                raise Unsupported(
-                    f"{run.name}, kd of '{joint}'",
-                    f"is {kd:g}",
-                    expected="0: no control law here has a derivative gain",
-                    advice="record with kd 0",
-                )
         spec = self.spec.copy()
         equip_native(
             spec,
@@ -370,6 +363,7 @@ class RobotBench:
                 joint: NativeServo(
                     servo=deviations.unit(servo, joint),
                     kp=gain_of(run.kp, joint),
+                    kd=gain_of(run.kd, joint) or 0.0,
                     supply_voltage=run.supply_voltage,
                     encoder_zero=deviations.zero.get(joint, 0.0),
                 )

@@ -15,21 +15,22 @@ import numpy as np
 import yaml
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core.errors import OutOfRange, UnknownName
+from bam_core.errors import OutOfRange, UnknownName, Unsupported
 from bam_core.errors.checks import require_not_negative, require_positive
 from bam_core.servo.protection import OverloadProtection
 
 
 @dataclass(frozen=True, kw_only=True)
 class PositionFirmware(ABC):
-    """The position loop of a firmware: once per period it puts out clip(K·e - B·θ̇, ±limit).
+    """The position loop of a firmware: once per period it puts out clip(K·(e + T·ė) - B·θ̇, ±limit).
 
     That is a duty where it sets the motor's voltage (`VoltageFirmware`), and a current where
     electronics behind it see to that (`CurrentFirmware`). The error e is θ_d - θ with the set-point θ_d,
     which follows the goal at a limited speed (`followed`), shaped by a dead band (`shaped_error`); most
-    firmwares have neither. Where torque comes on, the set-point starts where the servo is. Protection may
-    limit the demand further, to less than ±limit; what it does depends on past demands, which `demand` does
-    not know.
+    firmwares have neither. T is that of a derivative gain, 0 without one; ė is how much the error, before it
+    is shaped, has changed since the last period, and -θ̇ in the first one. Where torque comes on, the
+    set-point starts where the servo is. Protection may limit the demand further, to less than ±limit; what it
+    does depends on past demands, which `demand` does not know.
 
     Attributes:
         name: key in FIRMWARES, or another one for a servo that is not in the library.
@@ -43,6 +44,9 @@ class PositionFirmware(ABC):
         error_offset: what the firmware adds to a larger error, in its direction, rad: its gain over the error
             is K·(1 + error_offset/|e|), which overcomes friction near the goal.
         goal_speed_limit: at which the set-point follows the goal, rad/s; infinite where it jumps.
+        kd_scale: effect of the derivative gain: T = kd_scale·kd/kp, s per unit of kd and kp; None: nobody
+            knows it, and derivative gains are refused. No firmware here has an integral gain: no maker
+            publishes the limits of its integral.
         protection: against overload; None: there is none.
 
     Raises:
@@ -57,6 +61,7 @@ class PositionFirmware(ABC):
     dead_band: float = 0.0
     error_offset: float = 0.0
     goal_speed_limit: float = math.inf
+    kd_scale: float | None = None
     protection: OverloadProtection | None = None
 
     regulates_current: ClassVar[bool]
@@ -72,6 +77,8 @@ class PositionFirmware(ABC):
         require_not_negative(
             f"firmware {self.name!r}", dead_band=self.dead_band, error_offset=self.error_offset
         )
+        if self.kd_scale is not None:
+            require_not_negative(f"firmware {self.name!r}", kd_scale=self.kd_scale)
         if not self.goal_speed_limit > 0.0:
             raise OutOfRange(
                 f"firmware {self.name!r} goal_speed_limit",
@@ -115,13 +122,44 @@ class PositionFirmware(ABC):
     def kp_for(self, share: float) -> float:
         """Return the kp at which 1 rad of error gives duty = share, or current = share · current_limit."""
 
-    def demand(self, kp: ArrayLike, error: ArrayLike, velocity: ArrayLike = 0.0) -> NDArray[np.float64]:
-        """Return the demand (duty or A) for a position error θ_d - θ in rad and a velocity in rad/s.
+    def rate_time(self, kp: float, kd: float) -> float:
+        """Return T, s: for how long ahead the law extrapolates an error with these gains.
 
-        Arguments broadcast.
+        Raises:
+            Unsupported: nobody knows the effect of kd in this firmware.
+        """
+        if kd == 0.0:
+            return 0.0
+        if self.kd_scale is None:
+            raise Unsupported(
+                "kd",
+                f"is {kd:g}, and the law of firmware {self.name} has no derivative gain",
+                expected="0, or a servo file whose firmware has kd_scale",
+                advice="record with kd 0, or add kd_scale to the firmware of a servo file",
+            )
+        return self.kd_scale * kd / kp
+
+    def demand(
+        self,
+        kp: ArrayLike,
+        error: ArrayLike,
+        velocity: ArrayLike = 0.0,
+        *,
+        rate_time: float = 0.0,
+        error_rate: ArrayLike = 0.0,
+    ) -> NDArray[np.float64]:
+        """Return the demand (duty or A); arguments broadcast.
+
+        Args:
+            kp: position gain, firmware units.
+            error: θ_d - θ, rad.
+            velocity: rad/s.
+            rate_time: T of the derivative gain, see `rate_time`.
+            error_rate: ė, rad/s.
         """
         stiffness, damping = self.gains(kp)
-        wanted = stiffness * self.shaped_error(error) - damping * np.asarray(velocity)
+        ahead = self.shaped_error(error) + rate_time * np.asarray(error_rate)
+        wanted = stiffness * ahead - damping * np.asarray(velocity)
         return np.asarray(np.clip(wanted, -self.demand_limit, self.demand_limit))
 
     def shaped_error(self, error: ArrayLike) -> NDArray[np.float64]:

@@ -138,6 +138,7 @@ def pack(
         else:
             rows.stiffness[lane], rows.damping[lane] = firmware.gains(recording.kp)
             rows.feedback[lane] = 1.0
+            rows.rate_time[lane] = _rate_time(recording, firmware)
         rows.position[lane], rows.velocity[lane] = initial_state(recording, firmware.resolution)
         rows.case_temperature_rise[lane] = case_temperature_rise(recording)
         rows.arm_length[lane] = recording.bench.length
@@ -171,6 +172,13 @@ def _require_duty(recording: Recording, firmware: PositionFirmware) -> None:
             expected="a servo whose firmware sets the voltage",
             advice="leave the recording out, or name its servo",
         )
+
+
+def _rate_time(recording: Recording, firmware: PositionFirmware) -> float:
+    try:
+        return firmware.rate_time(recording.kp, recording.kd)
+    except Unsupported as error:
+        raise error.within(f"recording '{recording.name}'") from None
 
 
 def case_temperature_rise(recording: Recording) -> float:

@@ -32,6 +32,7 @@ class LogRows(NamedTuple):
         demand_limit: largest demand.
         load_mass: kg, without the arm.
         feedback: 1; 0 in open loop, where GOAL is the demand itself.
+        rate_time: of the derivative gain, s; see `PositionFirmware.rate_time`.
     """
 
     length: Array
@@ -46,6 +47,7 @@ class LogRows(NamedTuple):
     demand_limit: Array
     load_mass: Array
     feedback: Array
+    rate_time: Array
 
 
 class LaneInputs(NamedTuple):

@@ -298,6 +298,28 @@ class NoInterval(Finding):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DerivativeGainUnknown(Finding):
+    """A dataset of an arm whose software sets a derivative gain that the dataset does not hold.
+
+    Attributes:
+        dataset: its name.
+        usual: the gain that LeRobot sets.
+    """
+
+    kind: str = field(default="derivative_gain_unknown", init=False)
+    dataset: str
+    usual: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is usual, what counts, and what to give."""
+        return (
+            f"{self.dataset}: LeRobot sets kd {self.usual:g} on this arm and does not store it.",
+            f"kd 0 counts: give --kd {self.usual:g}, or --kd 0 if it was off.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class RobotErrors(Finding):
     """How errors of a robot's runs compare.
 

@@ -66,6 +66,7 @@ from bam_core.text.recording_findings import (
 from bam_core.text.report_findings import PARTS, MissingParts, NeededUndetermined, NoTrajectories
 from bam_core.text.robot_findings import (
     CountedTurns,
+    DerivativeGainUnknown,
     DerivedRanges,
     FreeBase,
     IdleMotors,
@@ -297,6 +298,7 @@ EXAMPLES: tuple[Finding, ...] = (
         UnusableMeshes(kind=kind, file="arm.urdf", meshes=("package://arm/a.stl", "b.stl"), links=("base",))
         for kind in ("missing", "lfs", "format")
     ),
+    DerivativeGainUnknown(dataset="my_task", usual=32.0),
     NoInterval(file="interval.json", runs=tuple("abcde")),
     *(RobotErrors(kind=kind, factor=4.0) for kind in ROBOT_ERRORS),
     UndeterminedServos(servos=("sts3215", "xl330")),

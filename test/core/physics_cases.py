@@ -112,6 +112,7 @@ def reference_positions(rollout, model, recording, index, substeps, bench_effect
         friction=model.friction,
         bench=recording.bench,
         kp=recording.kp,
+        kd=recording.kd,
         integrator=model.integrator,
         bench_effects=bench_effects,
         servo_effects=model.servo_effects,

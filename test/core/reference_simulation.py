@@ -55,6 +55,7 @@ class ReferenceSimulation:
         friction: friction law.
         bench: pendulum.
         kp: position gain in the firmware's units, above zero; of no account in open loop.
+        kd: derivative gain.
         integrator: one of INTEGRATORS.
         bench_effects: zero offset, masses and inertias, and the arm's link to the servo. Command delay and
             supply ripple are ignored: commands are given when they are obeyed, the supply as it is.
@@ -71,6 +72,7 @@ class ReferenceSimulation:
     friction: Friction
     bench: PendulumBench
     kp: float
+    kd: float = 0.0
     integrator: str = "midpoint"
     bench_effects: BenchEffects = field(default_factory=BenchEffects)
     servo_effects: ServoEffects = field(default_factory=ServoEffects)
@@ -88,23 +90,32 @@ class ReferenceSimulation:
         """J = bench + armature, kg·m²."""
         return self._bench.inertia + self.motor.armature
 
-    def demand(self, state: PendulumState, goal: float, lead: float = 0.0) -> float:
+    def error(self, state: PendulumState, goal: float, lead: float = 0.0) -> float:
+        """Return set-point minus what the firmware sees, rad; arguments as of `demand`."""
+        position = state.position + lead * state.velocity
+        return goal - self.servo_effects.seen_position(position, state.velocity, self.firmware.resolution)
+
+    def demand(self, state: PendulumState, goal: float, lead: float = 0.0, rate: float = 0.0) -> float:
         """Return what the firmware asks for where nothing is protected: duty (BAM eq. 12) or A (eq. 14).
 
         Args:
             state: of the servo.
             goal: set-point, rad.
             lead: how much later than this state the firmware looks at it, s.
+            rate: of the error, rad/s.
         """
         if self.open_loop:
             return goal
-        position, velocity = (
-            state.position + lead * state.velocity,
-            state.velocity + lead * state.ending_acceleration,
-        )
-        seen = self.servo_effects.seen_position(position, state.velocity, self.firmware.resolution)
+        velocity = state.velocity + lead * state.ending_acceleration
         kp = self.kp * (1.0 + self.servo_effects.firmware_gain)
-        return _clipped(float(self.firmware.demand(kp, goal - seen, velocity)), self._largest_demand)
+        wanted = self.firmware.demand(
+            kp,
+            self.error(state, goal, lead),
+            velocity,
+            rate_time=self.firmware.rate_time(self.kp, self.kd),
+            error_rate=rate,
+        )
+        return _clipped(float(wanted), self._largest_demand)
 
     @property
     def _largest_demand(self) -> float:
@@ -299,6 +310,7 @@ class ReferenceSimulation:
         farthest = self.servo_effects.goal_speed_limit(self.firmware.goal_speed_limit) * dt
         if self.open_loop:
             farthest = math.inf
+        past: float | None = None  # error of the last demand
         for k in range(len(goals) - 1):
             goal, supply_now = float(goals[k]), float(supplies[k])
             before = float(switches[max(k - 1, 0)])
@@ -313,7 +325,10 @@ class ReferenceSimulation:
                 goal = reached - (1.0 - slew_share) * moved * abs(moved) / farthest
             for j in range(substeps):
                 if j % renewed == 0:
-                    demand = self.demand(state, goal, lead)
+                    error = self.error(state, goal, lead)
+                    rate = -state.velocity if past is None else (error - past) / (dt / substeps * renewed)
+                    past = error if switches[k] > 0.0 else None
+                    demand = self.demand(state, goal, lead, rate)
                     if protection is not None and switches[k] > 0.0:
                         demand, overload = self.protected(overload, demand, dt / substeps * renewed)
                     closed = self.closed_share(demand)

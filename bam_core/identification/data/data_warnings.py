@@ -75,6 +75,8 @@ def gain_warnings(servo: ServoModel, recordings: Sequence[Recording]) -> list[Fi
         return []
     off: list[tuple[Recording, float]] = []
     for recording in recordings:
+        if recording.kd:
+            continue
         asked = firmware.gains(recording.kp)[0] * (recording.goal_position - recording.position)
         limit = _INSIDE * firmware.limited(recording.demand_limit).demand_limit
         fits = np.isfinite(recording.duty) & recording.torque_enabled & (np.abs(recording.duty) < limit)

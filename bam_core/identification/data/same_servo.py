@@ -59,7 +59,11 @@ def _law(servo: ServoModel, recording: Recording) -> str:
     """
     own = servo.firmware
     named = FIRMWARES.get(recording.firmware.casefold())
-    is_own = not recording.firmware or (named is not None and replace(named, name=own.name) == own)
+    # Factory gain and derivative gain are of no account: recordings hold their own.
+    is_own = not recording.firmware or (
+        named is not None
+        and replace(named, name=own.name, factory_kp=own.factory_kp, kd_scale=own.kd_scale) == own
+    )
     return own.name if is_own else recording.firmware
 
 

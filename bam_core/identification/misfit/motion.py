@@ -153,7 +153,9 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
         limited = np.zeros(len(grid), dtype=np.bool_)
     else:
         error, largest = goal - measured, firmware.demand_limit
-        demand = firmware.demand(kp, error, velocity)
+        rate = np.gradient(goal, grid) - velocity if recording.kd else 0.0
+        rate_time = firmware.rate_time(recording.kp, recording.kd)
+        demand = firmware.demand(kp, error, velocity, rate_time=rate_time, error_rate=rate)
         limited = np.abs(demand) >= largest * (1.0 - 1e-9)
         duty_per_error = stiffness_gain / largest
     if firmware.regulates_current:

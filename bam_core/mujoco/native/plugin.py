@@ -33,6 +33,7 @@ class NativeServo:
     Attributes:
         servo: its constants; a library name or the path of a servo file is loaded.
         kp: position gain, firmware units; None: that of the factory.
+        kd: derivative gain, firmware units.
         supply_voltage: V; None: the servo's nominal voltage.
         case_temperature_rise: of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
         encoder_zero: what the encoder says where the joint is at zero, rad.
@@ -41,6 +42,7 @@ class NativeServo:
 
     servo: ServoLike
     kp: float | None = None
+    kd: float = 0.0
     supply_voltage: float | None = None
     case_temperature_rise: float = 0.0
     encoder_zero: float = 0.0
@@ -55,6 +57,8 @@ class NativeServo:
         servo.require_no_gear("MuJoCo's engine plugin")
         values = law_values(servo)
         values["kp"] = servo.firmware.factory_kp if self.kp is None else self.kp
+        values["kd"] = self.kd
+        servo.firmware.rate_time(values["kp"], self.kd)
         values["case_temperature_rise"] = self.case_temperature_rise
         values["encoder_zero"] = self.encoder_zero
         if self.supply_voltage is not None:

@@ -54,6 +54,7 @@ constexpr double kFirstStep = -1.0;  // was_enabled before the first step
   FIELD(dead_band, 0.0)                   /* firmware: error without effect, rad */                              \
   FIELD(error_offset, 0.0)                /* firmware: added to a larger error, rad */                           \
   FIELD(goal_speed_limit, 0.0)            /* firmware: speed of its set-point, rad/s; 0: unlimited */            \
+  FIELD(kd_scale, 0.0)                    /* firmware: effect of kd on the error's rate, s per kp */              \
   FIELD(overload_threshold, 1.0)          /* firmware: smallest demand that is overload, 0..1 of demand_limit */ \
   FIELD(overload_time, 0.0)               /* firmware: time of overload until protection begins, s; 0: never */  \
   FIELD(overload_limit, 1.0)              /* firmware: limit of protected demands, 0..1 of demand_limit */       \
@@ -72,6 +73,7 @@ struct Constants {
   FIELD(torque_enabled, 0.0)        /* 0..1, share of the time until the next command with torque on */          \
   FIELD(goal_duty, kNoDuty)         /* duty or A; NaN: the firmware follows the goal position */                 \
   FIELD(kp, 0.0)                    /* position gain, firmware units */                                          \
+  FIELD(kd, 0.0)                    /* derivative gain, firmware units */                                        \
   FIELD(supply_voltage, 0.0)        /* V */                                                                      \
   FIELD(case_temperature_rise, 0.0) /* of the motor's case above the temperature at which R was measured, K */   \
   FIELD(encoder_zero, 0.0)          /* reading of the encoder at joint position 0, rad */
@@ -86,6 +88,8 @@ struct Command {
   FIELD(was_enabled, kFirstStep)  /* torque enable in the previous step */                                       \
   FIELD(winding_warming, 0.0)     /* temperature rise of the winding, K */                                       \
   FIELD(set_point, 0.0)           /* of the firmware; it follows the goal, rad */                                \
+  FIELD(past_error, 0.0)          /* of the last demand, rad */                                                  \
+  FIELD(is_past_known, 0.0)       /* 1: past_error is of the period before */                                    \
   FIELD(overload, 0.0)            /* time for which demands have been overload, s */                             \
   FIELD(unprotected_goal, 0.0)    /* the last goal before protection began, rad */                               \
   FIELD(reversal_correction, 0.0) /* friction to leave out of the next steps, in budgets of a step */            \
@@ -182,6 +186,17 @@ inline double PositionError(const Constants& c, double error) {
   return std::abs(error) <= c.dead_band ? 0.0 : error + std::copysign(c.error_offset, error);
 }
 
+// What the derivative gain adds to the demand, duty or A. The firmware takes the change of its error in one period; in
+// the first period it has no earlier error, and takes the velocity. Updates its memory in `next`.
+inline double DerivativeDemand(const Constants& c, const Command& u, double error, double velocity, double period,
+                               Memory* next) {
+  if (c.kd_scale <= 0.0 || u.kd == 0.0) return 0.0;
+  const double rate = next->is_past_known != 0.0 ? (error - next->past_error) / period : -velocity;
+  next->past_error = error;
+  next->is_past_known = 1.0;
+  return c.demand_per_kp_rad * c.kd_scale * u.kd * rate;
+}
+
 // Demand, limited by the protection from overload; updates its state in `next`. `period` is the time for which the
 // demand holds, s.
 inline double LimitByOverload(const Constants& c, double wanted, double goal, double period, Memory* next) {
@@ -209,7 +224,7 @@ inline double Demand(const Constants& c, const Command& u, double time, double d
   if (memory.was_enabled == kFirstStep) next->set_point = u.goal_position;  // it has reached the goal before
   next->was_enabled = u.torque_enabled;
   if (!(u.torque_enabled > 0.0)) {
-    next->held_demand = next->overload = 0.0;
+    next->held_demand = next->overload = next->is_past_known = 0.0;
     return memory.held_demand;
   }
   const bool is_due =
@@ -220,12 +235,14 @@ inline double Demand(const Constants& c, const Command& u, double time, double d
     const double period = std::max(c.period, dt);
     const double seen = MeasuredPosition(c, u.encoder_zero, position - c.sensor_delay * velocity);
     next->set_point = NextSetPoint(c, was_enabled ? next->set_point : position, u.goal_position, period);
-    const double wanted = c.demand_per_kp_rad * u.kp * PositionError(c, next->set_point - seen) -
-                          c.demand_per_root_kp_velocity * std::sqrt(std::abs(u.kp)) * velocity;
+    const double error = next->set_point - seen;
+    double wanted = c.demand_per_kp_rad * u.kp * PositionError(c, error) -
+                    c.demand_per_root_kp_velocity * std::sqrt(std::abs(u.kp)) * velocity;
+    wanted += DerivativeDemand(c, u, error, velocity, period, next);
     renewed = LimitByOverload(c, Clamp(wanted, -c.demand_limit, c.demand_limit), u.goal_position, period, next);
   } else {
     next->set_point = position;
-    next->overload = 0.0;
+    next->overload = next->is_past_known = 0.0;
   }
   next->held_demand = renewed;
   const double stale = was_enabled ? 0.5 * std::min(c.period / dt, 1.0) : 0.0;

@@ -41,6 +41,7 @@ struct Attribute {
 #define BAM_ATTRIBUTE(name, initial) {#name, &Configuration::name},
 constexpr Attribute kAttributes[] = {
     BAM_CONSTANTS(BAM_ATTRIBUTE){"kp", &Configuration::kp},
+    {"kd", &Configuration::kd},
     {"supply_voltage", &Configuration::supply_voltage},
     {"case_temperature_rise", &Configuration::case_temperature_rise},
     {"encoder_zero", &Configuration::encoder_zero},
@@ -159,6 +160,10 @@ bool ReadConfiguration(const mjModel* m, int instance, Configuration* configurat
   }
   if (!(configuration->kp > 0.0)) {
     Refuse("config kp is missing or not above 0 (the position gain in the firmware's units); state it%s", "");
+    return false;
+  }
+  if (configuration->kd > 0.0 && configuration->kd_scale == 0.0) {
+    Refuse("config kd is %g, and the firmware has no kd_scale (its effect is not known); leave kd out", configuration->kd);
     return false;
   }
   if (!(configuration->supply_voltage > 0.0)) {

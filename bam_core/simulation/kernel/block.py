@@ -84,7 +84,7 @@ def simulate_block(
     start = np.uint64(first)
     _set_up(s, c, lanes, candidates, signals[0], logs, start, stepping)
     late, late_share = firmware.command_delays(c, lanes, dt, signals.shape[0])
-    on = parts_of(c, lanes, ripple.size > 0, stepping)
+    on = parts_of(s, c, lanes, ripple.size > 0, stepping)
     has_link = arm_link.has_link(s, c, lanes)
     opposing = 1.0 if stepping.opposing_only else 0.0
     substep = dt / substeps
@@ -98,6 +98,8 @@ def simulate_block(
     for k in range(int(logs.length[first : first + lanes].max())):
         if stepping.restart > 0 and k % stepping.restart == stepping.restart // 2:
             bench.restart(s, lanes, restarts[k // stepping.restart], start)
+            if on.rate:
+                firmware.forget_rate(s, lanes)
         if trace.size > 0:
             for i in range(np.uint64(lanes)):
                 trace[0, k, i] = s[state.POSITION + i]
@@ -118,8 +120,12 @@ def simulate_block(
                 firmware.see(s, c, lanes, lead)
                 if on.counts:
                     firmware.count(s, c, lanes, stepping.resolution)
+                if on.rate:
+                    firmware.differentiate(s, lanes, substep * renewal)
                 if on.error_shape:
                     firmware.shape_error(s, lanes, stepping.dead_band, stepping.error_offset)
+                if on.rate:
+                    firmware.add_rate(s, lanes)
                 if on.protection:
                     protection.protect(s, lanes, stepping, substep * renewal, lead_in_half_steps)
                 if regulates_current:

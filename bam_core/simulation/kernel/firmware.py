@@ -32,6 +32,8 @@ def set_up(s: Array, c: Array, lanes: int, now: Array, logs: LogRows, start: Any
         s[state.ENABLED + i] = now[ENABLED, start + i]
         s[state.SET_POINT + i] = now[GOAL, start + i]
         slew_time = c[candidate.GOAL_SLEW_TIME + i]
+        s[state.RATE_TIME + i] = logs.rate_time[start + i]
+        s[state.PAST_ERROR + i] = math.nan
         speed = 1.0 / slew_time if slew_time > 0.0 else stepping.goal_speed_limit
         s[state.FARTHEST + i] = stepping.dt * (speed if feedback > 0.0 else math.inf)
 
@@ -120,6 +122,29 @@ def count(s: Array, c: Array, lanes: int, resolution: float) -> None:
         seen = s[state.SEEN + i]
         counts = (seen / resolution + _ROUNDER) - _ROUNDER
         s[state.SEEN + i] = seen + c[candidate.ENCODER_QUANTISATION + i] * (resolution * counts - seen)
+
+
+@compiled_lanes
+def differentiate(s: Array, lanes: int, period: float) -> None:
+    """Let the firmware find by how much its error has changed since its last demand, `period` s before."""
+    for i in range(np.uint64(lanes)):
+        error, before = s[state.GOAL + i] - s[state.SEEN + i], s[state.PAST_ERROR + i]
+        s[state.RATE + i] = -s[state.VELOCITY + i] if math.isnan(before) else (error - before) / period
+        s[state.PAST_ERROR + i] = math.nan if s[state.ENABLED + i] <= 0.0 else error
+
+
+@compiled_lanes
+def add_rate(s: Array, lanes: int) -> None:
+    """Let the firmware see what its derivative gain adds to the error, as another position."""
+    for i in range(np.uint64(lanes)):
+        s[state.SEEN + i] -= s[state.RATE_TIME + i] * s[state.RATE + i]
+
+
+@compiled_lanes
+def forget_rate(s: Array, lanes: int) -> None:
+    """Let the next error be the first one: positions start anew."""
+    for i in range(np.uint64(lanes)):
+        s[state.PAST_ERROR + i] = math.nan
 
 
 @compiled_lanes

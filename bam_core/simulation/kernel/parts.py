@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.simulation.kernel import candidate
+from bam_core.simulation.kernel import candidate, state
 from bam_core.simulation.kernel.lanes import compiled_lanes
 from bam_core.simulation.rows import Stepping
 
@@ -26,6 +26,7 @@ class Parts(NamedTuple):
         ripple: the supply ripples.
         slew: the set-point takes time to follow the goal.
         error_shape: the firmware has a dead band or an offset.
+        rate: the firmware has a derivative gain.
         protection: the firmware protects itself from overload.
         plain_firmware: `firmware.demand_voltage_in_time` is all that the firmware does.
     """
@@ -38,12 +39,13 @@ class Parts(NamedTuple):
     ripple: bool
     slew: bool
     error_shape: bool
+    rate: bool
     protection: bool
     plain_firmware: bool
 
 
 @compiled_lanes
-def parts_of(c: Array, lanes: int, ripples: bool, stepping: Stepping) -> Parts:
+def parts_of(s: Array, c: Array, lanes: int, ripples: bool, stepping: Stepping) -> Parts:
     """Return the parts that are on; `ripples` where logs tell the ripple of the supply."""
     load = _is_on(c, candidate.LOAD_MOTOR, lanes) or _is_on(c, candidate.LOAD_EXTERNAL, lanes)
     stribeck = (
@@ -60,10 +62,12 @@ def parts_of(c: Array, lanes: int, ripples: bool, stepping: Stepping) -> Parts:
     ripple = ripples and _is_on(c, candidate.SUPPLY_RIPPLE, lanes)
     slew = stepping.goal_speed_limit < math.inf or _is_on(c, candidate.GOAL_SLEW_TIME, lanes)
     error_shape = stepping.dead_band > 0.0 or stepping.error_offset > 0.0
+    rate = _is_on(s, state.RATE_TIME, lanes)
     protection = stepping.overload_trip < math.inf
     plain_firmware = stepping.renewal >= stepping.substeps and not (
         stepping.regulates_current
         or error_shape
+        or rate
         or protection
         or slew
         or coasting
@@ -82,6 +86,7 @@ def parts_of(c: Array, lanes: int, ripples: bool, stepping: Stepping) -> Parts:
         ripple,
         slew,
         error_shape,
+        rate,
         protection,
         plain_firmware,
     )

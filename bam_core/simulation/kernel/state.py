@@ -7,7 +7,7 @@ import numpy as np
 
 from bam_core.simulation.kernel.lanes import BLOCK
 
-ROWS = 42
+ROWS = 45
 
 (
     POSITION,
@@ -52,4 +52,7 @@ ROWS = 42
     OVERLOAD,
     TOLD,
     OWN_LIMIT,
+    RATE_TIME,
+    RATE,
+    PAST_ERROR,
 ) = (np.uint64(row * BLOCK) for row in range(ROWS))

@@ -24,7 +24,7 @@ from test.run_bag import definition
 
 START = 1_700_000_000_000_000_000
 EXACT = ("position", "velocity", "goal_position", "torque_enabled", "voltage", "temperature", "duty")
-HEADER = ("servo", "bench", "kp", "supply_voltage", "script")
+HEADER = ("servo", "bench", "kp", "kd", "supply_voltage", "script")
 
 
 def assert_same(one: Recording, other: Recording) -> None:
@@ -59,6 +59,13 @@ def test_a_log_comes_back_with_the_same_samples(tmp_path: Path, index: int, logs
         assert ours.pop("timestamp") == pytest.approx(theirs.pop("timestamp"), abs=0.6e-9)
         assert ours == theirs
     assert back == original
+
+
+def test_a_derivative_gain_stays_in_bag_and_log(tmp_path: Path) -> None:
+    recording = dataclasses.replace(random_run(1, 5e-3), kd=32.0)
+    write_bag(recording, tmp_path / "bag", start_ns=START)
+    assert read_bag(tmp_path / "bag").kd == 32.0
+    assert bam_log(recording)["kd"] == 32.0
 
 
 def test_a_log_of_a_log_is_the_log(logs: list[Path]) -> None:

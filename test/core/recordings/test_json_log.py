@@ -15,7 +15,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bam_core.errors import BadData, BamError, Conflict, Malformed, Missing, OutOfRange, Unreadable, WrongType
+from bam_core.errors import (
+    BadData,
+    BamError,
+    Conflict,
+    Malformed,
+    Missing,
+    OutOfRange,
+    Unreadable,
+    Unsupported,
+    WrongType,
+)
 from bam_core.recordings import load_recordings, read_json_log
 from bam_core.recordings.json_log import NotALogError
 from bam_core.servo.firmware import FIRMWARES
@@ -35,6 +45,17 @@ def test_a_log_becomes_a_recording_in_si_units(tmp_path: Path) -> None:
     assert recording.time[0] == 0.004
     assert recording.torque_enabled.sum() == 30
     assert recording.duty[:2].tolist() == [-1.0, 1.0]
+
+
+def test_a_derivative_gain_is_read_and_what_else_changes_the_law_is_refused(tmp_path: Path) -> None:
+    neutral = {"ki": 0.0, "max_torque": 100.0, "offset": 0.0}
+    assert read_json_log(save(tmp_path, log(kd=32, **neutral))).kd == 32.0
+    assert read_json_log(save(tmp_path, log(**neutral))).kd == 0.0
+    for key, value in (("ki", 3), ("max_torque", 50.0), ("profile_velocity", 40), ("offset", 0.1)):
+        with refused(Unsupported, thing=key):
+            read_json_log(save(tmp_path, log(**{key: value})))
+    with refused(OutOfRange, thing="kd"):
+        read_json_log(save(tmp_path, log(kd=-1)))
 
 
 @pytest.mark.parametrize("key", ["arm_mass", "arm-mass"])

@@ -17,7 +17,7 @@ from bam_core.robot.lerobot_dataset import read_dataset_runs
 from bam_core.robot.lerobot_units import load_calibration
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.run import RobotRun
-from bam_core.text.robot_findings import DerivedRanges
+from bam_core.text.robot_findings import DerivativeGainUnknown, DerivedRanges
 from studies.lerobot_arm import FPS, JOINTS, teleoperation
 from studies.lerobot_writer import write_dataset
 from test.core.finding_cases import logged
@@ -70,6 +70,23 @@ def scaled(dataset: Path, scale: float) -> Path:
         return table
 
     return rewritten(dataset, change)
+
+
+def test_a_derivative_gain_that_lerobot_sets_and_does_not_store_is_asked_for(
+    dataset: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    load_runs([dataset], RunSettings(kp=16.0))
+    assert _unknown(caplog) == [32.0]
+    caplog.clear()
+    for kd in (0.0, 32.0):
+        assert {run.kd for run in load_runs([dataset], RunSettings(kp=16.0, kd=kd))} == {kd}
+    (dataset / "bench.yaml").write_text("kd: 16\n")
+    assert {run.kd for run in load_runs([dataset], RunSettings(kp=16.0))} == {16.0}
+    assert _unknown(caplog) == []
+
+
+def _unknown(caplog: pytest.LogCaptureFixture) -> list[float]:
+    return [finding.usual for finding in logged(caplog) if isinstance(finding, DerivativeGainUnknown)]
 
 
 def test_every_episode_is_a_run_in_radians_without_the_gripper(dataset: Path) -> None:

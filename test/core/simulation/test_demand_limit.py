@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bam_core.cli import main
-from bam_core.errors import OutOfRange
+from bam_core.errors import OutOfRange, Unsupported
 from bam_core.exchange import write_bag
 from bam_core.gears.rollout import GEAR_PARAMETERS, GearRollout
 from bam_core.identification.identify import identify
@@ -146,12 +146,13 @@ def test_a_bag_of_an_older_version_has_that_of_the_firmware(tmp_path: Path) -> N
     assert read_bag(bag.write(tmp_path / "bag")).demand_limit == math.inf
 
 
-@pytest.mark.parametrize("gain", ["ki", "kd"])
-def test_a_bag_under_another_law_is_refused_by_the_gain(tmp_path: Path, gain: str) -> None:
+def test_a_bag_with_an_integral_gain_is_refused_and_one_with_a_derivative_gain_has_it(tmp_path: Path) -> None:
     bag = RunBag()
-    bag.run[gain] = 50.0
-    with refused(OutOfRange, thing=gain, value=50.0):
-        read_bag(bag.write(tmp_path / "bag"))
+    bag.run["kd"] = 50.0
+    assert read_bag(bag.write(tmp_path / "derivative")).kd == 50.0
+    bag.run["ki"] = 50.0
+    with refused(Unsupported, thing="ki"):
+        read_bag(bag.write(tmp_path / "integral"))
 
 
 def test_an_exported_bag_keeps_the_limit(tmp_path: Path) -> None:
