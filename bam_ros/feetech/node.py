@@ -31,9 +31,9 @@ _WATCHDOG = (
 BUS_PARAMETERS = tuple(
     replace(parameter, description=_WATCHDOG) if parameter.name == "watchdog" else parameter
     for parameter in DYNAMIXEL_PARAMETERS
-    if parameter.name != "protocol"
+    if parameter.name not in ("protocol", "models")
 )
-"""Of every node with Feetech servos: those of Dynamixel servos, without their protocols."""
+"""Of every node with Feetech servos: those of Dynamixel servos, without their protocols and tables."""
 
 
 def bus_settings(node: Node) -> DynamixelSettings:

@@ -74,6 +74,29 @@ def test_an_error_is_reported_and_cleared_by_a_restart(servo: str, virtual_servo
     bus.close()
 
 
+@pytest.mark.parametrize("level", [0, 1])
+@pytest.mark.parametrize("servo", ["ax12a", "xm430_w350", "xl320", "ph54_200_s500", "h54_200_s500_r"])
+def test_a_servo_that_was_set_to_answer_less_is_made_to_answer(
+    servo: str, level: int, virtual_servos: MakeVirtual
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    virtual.set("status_return_level", level)
+    bus = opened(virtual, answer_timeout=0.3)
+    assert virtual.get("status_return_level") == 2
+    bus.close()
+
+
+def test_the_guardian_releases_servos_with_torque_at_different_addresses(
+    virtual_servos: MakeVirtual,
+) -> None:
+    names = ("xm430_w350", "ph54_200_s500", "ax12a")
+    virtual = virtual_servos(servo=",".join(names), ids=(1, 2, 3), pendulum=LIGHT)
+    bus = opened(virtual, ids=(1, 2, 3), joints=names, guardian_silence=0.3)
+    assert all(bus.exchange(ServoGoal(torque_enable=(True,) * 3, position=(0.0,) * 3)).torque_enabled)
+    wait_for(lambda: not any(servo.registers.get("torque_enable") for servo in virtual.bus.servos))
+    bus.close()
+
+
 @pytest.mark.parametrize("servo", FAMILIES)
 def test_gains_are_those_of_its_registers(servo: str, virtual_servos: MakeVirtual) -> None:
     virtual = virtual_servos(servo=servo)
