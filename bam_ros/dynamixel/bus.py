@@ -54,6 +54,7 @@ class DynamixelSettings:
         baud_rate: tried first, bit/s; 0: unknown.
         protocol: 1 or 2; 0: unknown, or both are on the line.
         pwm: whether servos are commanded by duty, in their PWM mode; Protocol 2.0 only.
+        multi_turn: whether goals may be beyond a turn, in extended position mode; Protocol 2.0 only.
         watchdog: silence of this driver after which Protocol 2.0 servos stop by themselves, s. 0: 0.3 s, or
             0.2 s for servos commanded by duty.
         guardian_silence: silence after which the guardian releases every servo, s. 0: 1.6 times the watchdog.
@@ -72,6 +73,7 @@ class DynamixelSettings:
     baud_rate: int = 0
     protocol: int = 0
     pwm: bool = False
+    multi_turn: bool = False
     watchdog: float = 0.0
     guardian_silence: float = 0.0
     answer_timeout: float = 0.0
@@ -256,6 +258,7 @@ class DynamixelBus(ServoBus):
             table,
             link,
             pwm=self._settings.pwm,
+            multi_turn=self._settings.multi_turn,
             watchdog=self._settings.silence,
             borrowed=self._borrowed[servo],
         )

@@ -60,6 +60,7 @@ class ControlTable:
         baud_rates: count of the baud_rate register -> bit/s.
         bulk_read: whether it answers bulk reads; Protocol 1.0 has servos that do not.
         position_mode: register -> count that makes it follow positions.
+        extended_mode: the same for positions of many turns; None: it has no such mode.
         pwm_mode: the same for duties; None: it has no such mode.
         law_off: registers that are 0 while a driver is at work.
         error_register: with its hardware errors.
@@ -80,6 +81,7 @@ class ControlTable:
     baud_rates: Mapping[int, int] = field(repr=False)
     bulk_read: bool = True
     position_mode: Mapping[str, int] = field(default_factory=dict)
+    extended_mode: Mapping[str, int] | None = None
     pwm_mode: Mapping[str, int] | None = None
     law_off: tuple[str, ...] = ()
     error_register: str = "hardware_error_status"
@@ -220,6 +222,7 @@ def _make(name: str, section: Section) -> ControlTable:
         baud_rates=_baud_rates(section),
         bulk_read=bool(section.get("bulk_read", True)),
         position_mode=section.get("position_mode") or {},
+        extended_mode=section.get("extended_mode"),
         pwm_mode=section.get("pwm_mode"),
         law_off=tuple(off for off in section.get("law_off", ()) if any(off == row.name for row in registers)),
         error_register=section.get("error_register", "hardware_error_status"),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rclpy.node import Node
@@ -111,7 +112,19 @@ class DynamixelNode(ServoNode):
             " commands stay away. When the port vanishes the node says so in /diagnostics, looks for it once"
             " a second, and goes on with torque off when it is back."
         ),
-        parameters=(*BUS_PARAMETERS, *SERVO_PARAMETERS, *POSITION_PARAMETERS),
+        parameters=(
+            *BUS_PARAMETERS,
+            NodeParameter(
+                name="multi_turn",
+                default=False,
+                description=(
+                    "true: servos count turns (extended position mode, Protocol 2.0), and goals go as far as"
+                    " limits allows; the count begins anew when a servo gets power"
+                ),
+            ),
+            *SERVO_PARAMETERS,
+            *POSITION_PARAMETERS,
+        ),
         interfaces=(*SERVO_INTERFACES, *POSITION_INTERFACES),
         example=("port:=/dev/ttyUSB0", "ids:='[1]'"),
     )
@@ -122,7 +135,8 @@ class DynamixelNode(ServoNode):
 
     def create_bus(self) -> ServoBus:
         """Build the bus from the parameters; raises BamError."""
-        return DynamixelBus(bus_settings(self), self._stop, self.get_logger().info)
+        settings = replace(bus_settings(self), multi_turn=bool(self.get_parameter("multi_turn").value))
+        return DynamixelBus(settings, self._stop, self.get_logger().info)
 
 
 PROGRAM = NodeProgram(about=DynamixelNode.ABOUT, make_node=DynamixelNode)

@@ -76,6 +76,7 @@ class DynamixelServo:
         table: its control table.
         link: to the bus, with its protocol.
         pwm: whether it is commanded by duty instead of position.
+        multi_turn: whether its goals may be beyond a turn.
         watchdog: silence on the bus after which it stops by itself, s; Protocol 2.0 only.
         borrowed: what its registers held before this driver changed them; to be kept while the port is away.
 
@@ -95,6 +96,7 @@ class DynamixelServo:
         link: Link,
         *,
         pwm: bool = False,
+        multi_turn: bool = False,
         watchdog: float = WATCHDOG,
         borrowed: BorrowedRegisters | None = None,
     ) -> None:
@@ -109,6 +111,7 @@ class DynamixelServo:
         self._borrowed = borrowed or BorrowedRegisters()
         self.link = link
         self._pwm, self._pwm_limit = pwm, 0
+        self._multi_turn = multi_turn
         self._watchdog = watchdog
         names = measured_registers(table)
         self.block = table.span(*names)
@@ -152,12 +155,12 @@ class DynamixelServo:
         return None if secondary >= _FIRST_NO_SECONDARY or secondary == self.id else secondary
 
     def prepare(self) -> None:
-        """Release the servo and set it up to follow positions, or duties, at once.
+        """Release the servo and set it up to follow positions, of one turn or of many, or duties, at once.
 
         An overload that shut it down stays visible until `reboot` clears it.
 
         Raises:
-            Unsupported: PWM mode with Protocol 1.0.
+            Unsupported: it has no PWM mode, or none for many turns.
             Conflict: not in position mode, or its registers allow no duty.
             BamError: no answer.
         """
@@ -175,6 +178,15 @@ class DynamixelServo:
                 expected="Protocol 2.0 firmware with operating mode 16",
                 advice="update its firmware, or drive it by position",
             )
+        if self._multi_turn and table.extended_mode is None:
+            raise Unsupported(
+                self.name,
+                f"{table.title} with Protocol {table.protocol}.0 firmware has no mode for many turns here",
+                expected="Protocol 2.0 firmware with operating mode 4",
+                advice="set the parameter multi_turn to false",
+            )
+        if self._multi_turn and not self._pwm:
+            mode = table.extended_mode or {}
         self.ensure("bus_watchdog", 0)  # also ends its latched state
         for register, count in mode.items():
             self.ensure(register, count)
@@ -195,9 +207,11 @@ class DynamixelServo:
             self._borrowed.set(self, register, 0)
         self._read_law()
         self.ensure("return_delay_time", 0)
-        low, high = (
-            self.table["goal_position"].to_si(self.read(f"{end}_position_limit")) for end in ("min", "max")
-        )
+        goal = self.table["goal_position"]
+        if self._multi_turn:
+            self._ends = self.limits = (goal.to_si(goal.low), goal.to_si(goal.high))
+            return
+        low, high = (goal.to_si(self.read(f"{end}_position_limit")) for end in ("min", "max"))
         if not low < high:
             raise Conflict(
                 self.name,

@@ -21,7 +21,16 @@ Section = Mapping[str, Any]
 _MERGED = ("baud_rates", "units", "registers")  # key by key; all others replace what is inherited
 _KEYS = (
     *("like", "title", "model_number", "source", "protocol", "firmware", "law", "firmware_version"),
-    *("bulk_read", "baud_divider", "position_mode", "pwm_mode", "law_off", "error_bits", "error_register"),
+    *(
+        "bulk_read",
+        "baud_divider",
+        "position_mode",
+        "extended_mode",
+        "pwm_mode",
+        "law_off",
+        "error_bits",
+        "error_register",
+    ),
     *("indirect", "data_sheet", *_MERGED),
 )
 _RPM = 2.0 * math.pi / 60.0  # rad/s

@@ -111,6 +111,28 @@ def test_gains_are_those_of_its_registers(servo: str, virtual_servos: MakeVirtua
     bus.close()
 
 
+@pytest.mark.parametrize("servo", ["xm430_w350", "xl330", "mx28_2", "ph54_200_s500", "h54_200_s500_r"])
+def test_a_servo_turns_more_than_once_where_that_is_asked_for(
+    servo: str, virtual_servos: MakeVirtual
+) -> None:
+    virtual = virtual_servos(servo=servo, pendulum=PendulumBench(mass=0.001, length=0.01))
+    bus = opened(virtual, multi_turn=True)
+    low, high = bus.position_limits[0]
+    assert low < -100.0 < 100.0 < high
+    far = 2.0 * math.pi + 1.0
+    bus.exchange(ServoGoal(torque_enable=(True,), position=(0.0,)))
+    goal = ServoGoal(torque_enable=(True,), position=(far,))
+    assert bus.exchange(goal).goal_position[0] == pytest.approx(far, abs=2e-3)
+    wait_for(lambda: abs(bus.exchange(goal).position[0] - far) < 0.06, what="more than a turn")
+    bus.close()
+
+
+@pytest.mark.parametrize("servo", ["mx64", "ax12a", "xl320"])
+def test_a_servo_that_cannot_count_turns_is_refused_for_it(servo: str, virtual_servos: MakeVirtual) -> None:
+    with pytest.raises(Unsupported, match="multi_turn"):
+        opened(virtual_servos(servo=servo), multi_turn=True)
+
+
 @pytest.mark.parametrize("servo", ["ax12a", "xl320", "h54_200_s500_r"])
 def test_a_servo_without_pwm_mode_is_refused_for_it(servo: str, virtual_servos: MakeVirtual) -> None:
     with pytest.raises(Unsupported, match="PWM mode"):
