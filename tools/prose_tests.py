@@ -24,10 +24,10 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = ROOT / "test/core/text"
 
-MOST_SENTENCES = 122
+MOST_SENTENCES = 77
 """Tests of sentences. May only fall: lower it when it does."""
 
-MOST_ERROR_LINES = 128
+MOST_ERROR_LINES = 126
 """Tests of error lines. May only fall."""
 
 _WORD = re.compile(r"[(\"']?[A-Za-z][A-Za-z'-]+[,;:.)\"']?")

@@ -42,6 +42,8 @@ def bench_effects_for(option: str | None, servo: str, recordings: Sequence[Recor
     from bam_core.servo.bench_effects_file import load_bench_effects
     from bam_core.servo.effects import IDEAL_BENCH
     from bam_core.servo.model import load_servo, servo_names
+    from bam_core.text.data_findings import BenchLeftOut
+    from bam_core.text.finding import log_findings
 
     if option == NONE:
         return IDEAL_BENCH
@@ -54,17 +56,7 @@ def bench_effects_for(option: str | None, servo: str, recordings: Sequence[Recor
     if load_bench_effects(servo) == IDEAL_BENCH:
         return IDEAL_BENCH
     if any(recording.sha256 in known for recording in recordings):
-        log.warning(
-            "%s: was identified from these recordings, but the effects of their bench are left out; "
-            "to simulate them as well, give --bench-effects %s",
-            servo,
-            servo,
-        )
+        log_findings(log, [BenchLeftOut(kind="own_recordings", servo=servo)])
     elif recordings:
-        log.warning(
-            "%s: taken without the delay, offset and arm of the bench on which it was identified; if these "
-            "recordings are from that bench, give --bench-effects %s",
-            servo,
-            servo,
-        )
+        log_findings(log, [BenchLeftOut(kind="other_bench", servo=servo)])
     return IDEAL_BENCH

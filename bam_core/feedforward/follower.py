@@ -62,6 +62,26 @@ class FollowerSettings:
     dynamics: Dynamics | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class OffTrajectory:
+    """A joint that is too far from its trajectory.
+
+    Attributes:
+        error: reference less position, rad; NaN where the position is unknown.
+        limit: largest error, rad.
+    """
+
+    error: float
+    limit: float
+
+    def __str__(self) -> str:
+        """Return the error in one line, with what to do."""
+        return (
+            f"is {self.error:.3g} rad away from its trajectory (expected at most {self.limit:g}); free it,"
+            " slow down, or correct its servo file"
+        )
+
+
 class Follower:
     """Holds where it is switched on, follows trajectories from there, and brakes and holds where they end.
 
@@ -102,7 +122,7 @@ class Follower:
         self._reached = -math.inf  # the latest moment for which a goal was told, s
         self._lock = threading.Lock()  # guards this, and which controller and plan there are
         self._gains = list(settings.gains)
-        self.fault: tuple[int, str] | None = None
+        self.fault: tuple[int, OffTrajectory] | None = None
         self.delay = DelayMeter()
         self.accepted = self.refused = self.drops = 0
         self.refusal = ""
@@ -226,11 +246,7 @@ class Follower:
         self._on = controller.model_on
         lost = self._guard.lost(np.where(np.isfinite(duty), error, np.nan))
         if lost is not None:
-            reason = (
-                f"is {error[lost]:.3g} rad away from its trajectory (expected at most"
-                f" {self._settings.error:g}); free it, slow down, or correct its servo file"
-            )
-            self.fault = lost, reason
+            self.fault = lost, OffTrajectory(error=float(error[lost]), limit=self._settings.error)
             return np.zeros_like(position)
         return self._guard.allowed(duty, position, velocity)
 

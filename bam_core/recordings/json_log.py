@@ -33,6 +33,8 @@ from bam_core.recordings.law_keys import require_no_other_law
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.text.finding import log_findings
+from bam_core.text.recording_findings import OtherDamping
 
 # `load` is the PWM register where we know so. On the 12 real XL330 logs, 885 counts are full duty and the
 # firmware's law predicts them from kp·(goal - position) with a slope of 0.996 to 0.999 (quasi-static scripts,
@@ -235,13 +237,8 @@ class _Header:
                 advice="leave the log out",
             )
         if usual not in names:
-            logger.warning(
-                "%s: damping is %g; use a servo file whose firmware is %s, not %s",
-                self._path,
-                damping,
-                names[0],
-                usual,
-            )
+            finding = OtherDamping(source=self._path, damping=damping, firmware=names[0], usual=usual)
+            log_findings(logger, [finding])
         return usual if usual in names else names[0]
 
     def arm_mass(self) -> float:

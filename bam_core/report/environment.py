@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bam_core.report import names, numbers
 from bam_core.text.report_findings import SMALL
+from bam_core.text.robot_findings import PriorOnly
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -32,6 +33,7 @@ def environment() -> Environment:
         unbroken=numbers.unbroken,
     )
     result.globals["small"] = SMALL
+    result.globals["prior_only"] = PriorOnly()
     return result
 
 

@@ -13,7 +13,14 @@ from bam_core.report.parameters import not_identifiable
 from bam_core.report.results import ModelResult, Results
 from bam_core.text.data_findings import FEW
 from bam_core.text.finding import Finding
-from bam_core.text.fit_findings import UNEXPLAINED, NotConverged, ParameterList, error_difference, outliers
+from bam_core.text.fit_findings import (
+    TOO_FEW,
+    UNEXPLAINED,
+    NotConverged,
+    ParameterList,
+    error_difference,
+    outliers,
+)
 from bam_core.text.misfit_findings import FAILED
 from bam_core.text.report_findings import MissingParts, NeededUndetermined
 
@@ -136,7 +143,7 @@ def _test(results: Results) -> Tile:
         value=mrad(best.test_mae),
         unit=f"mrad, 95\N{NO-BREAK SPACE}%: {low_to_high}" if low_to_high else "mrad",
         note=f"{math.degrees(best.test_mae):.2g}° on {_count(results.test_logs, 'log')} that took no part"
-        + (", too few for an interval" if results.has_few_tests else "")
+        + (f", {TOO_FEW}" if results.has_few_tests else "")
         + spread
         + _restarted(best, restart),
     )

@@ -15,6 +15,9 @@ _PASSED_ON = 1.5  # times the error of one joint at a time, beyond which joints 
 _WORSE = 2.0  # times the error of the fitted runs
 _LEAST_HELD = 0.8  # share of a run's samples, which should be 0.9
 
+IN_BAND = "Within the 90 % band"
+"""Label of the share of test samples in bands."""
+
 
 def robot_tiles(results: RobotResults, model: RobotModel) -> list[Tile]:
     """Return the figures of a model."""
@@ -40,9 +43,7 @@ def robot_tiles(results: RobotResults, model: RobotModel) -> list[Tile]:
     )
     if model.coverage:
         share = sum(model.coverage.values()) / len(model.coverage)
-        tiles.append(
-            Tile(label="Within the 90 % band", value=f"{100 * share:.0f}", unit="%", note="of test samples")
-        )
+        tiles.append(Tile(label=IN_BAND, value=f"{100 * share:.0f}", unit="%", note="of test samples"))
     estimates = all_estimates(model)
     told = sum(estimate.told for estimate in estimates.values())
     note = f"{told} of them determined on their own by these runs"

@@ -331,3 +331,29 @@ class IllPosedGears(Finding):
             f"Lower gear.input_side = {self.input_side:g} or gear.output_side = {self.output_side:g} "
             f"of servo '{self.servo}'.",
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchLeftOut(Finding):
+    """A library servo whose bench effects are not simulated.
+
+    Attributes:
+        kind: "own_recordings" (it was identified from these recordings) or "other_bench" (it was not).
+        servo: name.
+    """
+
+    servo: str
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is left out, and how to include it."""
+        option = f"--bench-effects {self.servo}"
+        if self.kind == "own_recordings":
+            return (
+                f"{self.servo} was identified from these recordings, but its bench effects are not used.",
+                f"Give {option} to simulate them as well.",
+            )
+        return (
+            f"{self.servo}: delay, offset and arm of the bench of its identification are not used.",
+            f"Give {option} if these recordings are from that bench.",
+        )

@@ -15,6 +15,9 @@ from bam_core.text.uncertainty_findings import ParameterRemark
 UNEXPLAINED = ("unknown", "load_header", "gain_header")
 """Kinds of misfit with which outliers may have a wrong header."""
 
+TOO_FEW = "too few for an interval"
+"""Of fewer test logs than `FEWEST_LOGS`."""
+
 FEWEST_LOGS = 4
 """Logs of which an interval of their mean is given. Over three it reaches 2.5 standard deviations to either
 side and hides what the errors are; over four 1.6."""
@@ -74,7 +77,7 @@ class TestError(Finding):
             low, high = self.interval
             over = f"{self.logs} logs, 95 % interval {1e3 * low:.2f} to {precise(high)}"
         else:
-            over = "one log" if self.logs == 1 else f"{self.logs} logs, too few for an interval"
+            over = "one log" if self.logs == 1 else f"{self.logs} logs, {TOO_FEW}"
         seeds: tuple[str, ...] = ()
         if self.seeds:
             models, errors = zip(*self.seeds, strict=True)

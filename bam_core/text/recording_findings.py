@@ -295,3 +295,27 @@ class SupplyContradicted(SomeRecordings):
             f"Motors will seem up to {100.0 * abs(self.error):.0f} % {side} than they are.",
             "Leave it out unless the recording is wrong.",
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherDamping(RecordingFinding):
+    """A log of an eRob whose damping is not the usual one.
+
+    Attributes:
+        damping: factor in its header.
+        firmware: with this damping.
+        usual: firmware of most logs.
+    """
+
+    kind: str = field(default="other_damping", init=False)
+    damping: float
+    firmware: str
+    usual: str
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The damping, and which servo file goes with it."""
+        return (
+            f"{self.source}: damping is {self.damping:g}.",
+            f"Use a servo file with firmware {self.firmware}, not {self.usual}.",
+        )

@@ -390,3 +390,20 @@ class NarrowBands(Finding):
             f"90 % bands hold only {held} of the samples of {where}.",
             "They are too narrow for such runs.",
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorOnly(Finding):
+    """Parameters that runs do not determine on their own; the tables mark them."""
+
+    kind: str = field(default="prior_only", init=False)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the mark means, and how to use such values."""
+        return (
+            "Not determined on its own: the interval is hardly narrower than what was known beforehand.",
+            "The value may still have changed, together with others.",
+            "Use all values of a servo together.",
+            "A single value is not a property of the servo.",
+        )

@@ -12,6 +12,7 @@ import pytest
 from bam_core.text.choice_findings import AblationVerdict, ChoiceReason, ModelVerdict
 from bam_core.text.data_findings import (
     FEW,
+    BenchLeftOut,
     DutyMismatch,
     FewLogs,
     FittedToTest,
@@ -53,6 +54,7 @@ from bam_core.text.output_findings import LeftOutPart, Replaced, Unfinished
 from bam_core.text.recording_findings import (
     Interrupted,
     LatePositions,
+    OtherDamping,
     OtherLag,
     ReadingsLeftOut,
     Repeated,
@@ -77,6 +79,7 @@ from bam_core.text.robot_findings import (
     NoLoad,
     OtherZero,
     ReversedJoint,
+    PriorOnly,
     RobotErrors,
     RunLeftOut,
     SteadySpeed,
@@ -197,6 +200,9 @@ EXAMPLES: tuple[Finding, ...] = (
         for kind in ("missing_trajectories", "other_trajectories")
     ),
     OpenLoopErrors(restart=0.25),
+    *(BenchLeftOut(kind=kind, servo="xl330") for kind in ("own_recordings", "other_bench")),
+    OtherDamping(source=Path("a.json"), damping=1.0, firmware="erob80_c1", usual="erob80"),
+    PriorOnly(),
     InBothSets(logs=("a.json", "b.json")),
     FittedToTest(model="gear.yaml", seen=1, total=3),
     IllPosedGears(kind="own_feedback", joints=("hip",), gain=1.2, servo="xl330", output_side=1.6),

@@ -24,8 +24,7 @@ def test_what_only_a_test_or_a_template_uses_is_used_and_the_rest_is_told(
     monkeypatch.setattr(dead_code, "USERS", ("test",))
     monkeypatch.setattr(dead_code, "WHITELIST", {"a library": "listed gone"})
     assert dead_code.main() == 1
-    assert capsys.readouterr().out.splitlines() == [
-        "bam_core/names.py:1: unused function 'alone'",
-        "tools/dead_code.py: 'gone' of a library is not in the code any more; delete it there",
-        "named and unused: 2",
-    ]
+    unused, stale, count = capsys.readouterr().out.splitlines()
+    assert (unused.partition(":")[0], unused.split()[-1]) == ("bam_core/names.py", "'alone'")
+    assert stale.startswith("tools/dead_code.py: 'gone'")
+    assert count.endswith(": 2")

@@ -201,10 +201,9 @@ def _tables(result: RobotIdentification) -> str:
         header = ("servo", f"{model.upper()}, SI", "value", "95 % from", "to", "determined on its own")
         parts.append(format_table(header, lines))
         if any(not estimate.told for estimates in fit.estimates.values() for estimate in estimates.values()):
-            parts.append(
-                "no: its interval is hardly narrower than what was known beforehand; its value may have "
-                "moved all the same, along with others, so use all of a servo's values together"
-            )
+            from bam_core.text.robot_findings import PriorOnly
+
+            parts.append(str(PriorOnly()))
     supplies = [run.supply_voltage for run in result.task.train if run.supply_voltage is not None]
     if supplies:
         mean = sum(supplies) / len(supplies)

@@ -34,6 +34,8 @@ from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.synthetic import synthesize
+from bam_core.text.data_findings import BenchLeftOut
+from test.core.finding_cases import logged
 from test.core.json_log_cases import log, save
 from test.core.refusals import refused
 from test.run_bag import RunBag
@@ -318,13 +320,13 @@ def test_validate_tells_short_horizons_and_bands_per_model(
     assert 0.0 <= drawn["band_90_coverage"] <= 1.0
     assert drawn["band_90_width"] > 2.0 * 1.6 * 0.01  # of the residual alone
     assert result("--draws", "40") == drawn != result("--draws", "40", "--seed", "1")
-    assert "samples in it [%]" in capsys.readouterr().out
+    assert f" {100 * drawn['band_90_coverage']:.1f}" in capsys.readouterr().out
     # One that says nothing of errors costs the others nothing.
     assert main([*words[:4], "mx64", *words[4:], "--draws", "40"]) == 0
     others = json.loads(out.read_text())
     assert others["mine"] == drawn
     assert "band_90_width" not in others["mx64"]
-    assert re.search(r"samples in it \[%\] +[0-9.]+ +- +- +-\n", capsys.readouterr().out)
+    assert re.search(r"\[%\] +[0-9.]+ +- +- +-\n", capsys.readouterr().out)
     assert caplog.text.count("mx64: no 90 % band") == 1
     assert main([*words, "--draws", "3"]) == 2
     assert "--draws: is 3" in capsys.readouterr().err
@@ -365,10 +367,10 @@ def test_that_the_bench_of_a_library_servo_is_left_out_is_told(caplog: pytest.Lo
     recording = synthesize("xl330", PendulumBench(mass=0.1, length=0.1), "sin_sin", 200.0)
     digest = next(iter(load_servo("xl330").provenance.train_data.values()))
     assert bench_effects_for(None, "xl330", [recording]) == IDEAL_BENCH
-    assert "if these recordings are from that bench, give --bench-effects xl330" in caplog.text
+    assert logged(caplog) == [BenchLeftOut(kind="other_bench", servo="xl330")]
     caplog.clear()
     assert bench_effects_for(None, "xl330", [replace(recording, sha256=digest)]) == IDEAL_BENCH
-    assert "was identified from these recordings" in caplog.text
+    assert logged(caplog) == [BenchLeftOut(kind="own_recordings", servo="xl330")]
     caplog.clear()
     assert bench_effects_for(None, "mx106", [recording]) == IDEAL_BENCH  # whose bench is not known
     assert caplog.text == ""

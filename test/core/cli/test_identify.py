@@ -59,7 +59,7 @@ def test_the_help_says_that_one_rule_or_files_are_taken_for_the_test(
     shown = " ".join(capsys.readouterr().out.split())
     assert "--test RULE|FILE [FILE ...]" in shown
     assert "[RULE|FILE ...]" not in shown
-    assert "or one rule: fraction=0.25" in shown
+    assert "fraction=0.25" in shown
     assert run("x.json", "--output", "out", "--test", "kp=8", "--bogus") == 2
     assert "commas" not in capsys.readouterr().err
 
@@ -230,11 +230,9 @@ def test_all_logs_held_out_leave_nothing_to_train_on(
 def test_help_tells_what_bounds_the_search(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--help-all") == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert (
-        f"at most this many simulations of all training logs per search, at least {MIN_EVALUATIONS}" in shown
-    )
-    assert "further ones of the model that is chosen without each of its effects" in shown
-    assert f"(default: {DEFAULT_SCHEDULE.trials_per_parameter} per free parameter," in shown
+    trials = shown[shown.rindex("--trials N") :].partition(" --")[0]
+    assert f"at least {MIN_EVALUATIONS}" in trials
+    assert f"(default: {DEFAULT_SCHEDULE.trials_per_parameter} per" in shown
     assert DEFAULT_RULE in shown
 
 

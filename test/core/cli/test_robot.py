@@ -17,6 +17,7 @@ from bam_core.cli.robot import design, identify, validate, view
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.motion import read_motion
 from bam_core.text.recording_findings import SupplyContradicted
+from bam_core.text.robot_findings import PriorOnly
 from test.core.finding_cases import logged
 from test.core.whole_robot_cases import ARM, SERVOS, recorded, servos, write_csv
 
@@ -60,8 +61,9 @@ def test_a_robot_is_identified_and_validated_with_the_result(
     assert main([*command(place, "identify"), *options, "--joints", "elbow,shoulder", *logs]) == 0
     printed = capsys.readouterr().out
     assert "before [mrad]" in printed
-    assert "supply of these runs: 12.00 V; the simulator takes it as supply_voltage:=12.0" in printed
-    assert "validate it with: bam robot validate LOGS --robot" in printed
+    assert "12.00 V" in printed
+    assert "supply_voltage:=12.0" in printed
+    assert f" --params {output}/*.yaml" in printed
     summary = json.loads((output / "summary.json").read_text())
     assert summary["test"] == ["c_kp16"]
     assert [excluded["name"] for excluded in summary["excluded"]] == ["cut_kp16"]
@@ -70,8 +72,7 @@ def test_a_robot_is_identified_and_validated_with_the_result(
     model = summary["models"]["m1"]
     assert model["test_mae"] < model["test_mae_before"]
     assert not all(each["told"] for of_servo in model["parameters"].values() for each in of_servo.values())
-    assert "determined on its own" in printed
-    assert "no: its interval is hardly narrower than what was known beforehand" in printed
+    assert str(PriorOnly()) in printed
     file = tmp_path / "errors.json"
     params = [str(path) for path in sorted(output.glob("*.yaml"))]
     assert main([*command(place, "validate", test), "--params", *params, "--json", str(file)]) == 0
@@ -228,7 +229,7 @@ def test_a_motion_is_designed_and_written(
     options = ["--kp", "16", "--models", "m1", "--pieces", "2", "--seconds", "12", "--output", str(output)]
     assert main([*command(place, "design"), *options, "--floor", "-1"]) == 0
     printed = capsys.readouterr().out
-    assert "95 % expected after it" in printed
+    assert printed.count("95 %") >= 2
     assert "stall torque" in printed
     motion = read_motion(output)
     assert set(motion.joints) == {"shoulder", "elbow"}

@@ -123,8 +123,8 @@ def test_without_rerun_the_line_names_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "rerun", None)
     told = refused(capsys, LOG, "--rerun", tmp_path / "run.rrd")
-    assert "install the extra 'rerun'" in told
-    assert "pip install rerun-sdk" in told
+    assert "'rerun'" in told
+    assert told.rstrip().endswith(" rerun-sdk")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -18,6 +18,8 @@ from bam_core.exchange.log_bag import DEFINITIONS, TOPICS
 from bam_core.recordings import load_recordings, read_bag, read_json_log
 from bam_core.recordings.message_definition import message_definition
 from bam_core.recordings.recording import Recording
+from bam_core.text.recording_findings import OtherDamping
+from test.core.finding_cases import logged
 from test.core.physics_cases import random_run
 from test.core.refusals import refused
 from test.run_bag import definition
@@ -161,6 +163,8 @@ def test_another_damping_than_the_usual_one_names_its_firmware(
     assert log.firmware == "erob80_c1"
     write_bag(log, tmp_path / "bag", start_ns=START)
     assert read_bag(tmp_path / "bag").firmware == "erob80_c1"
-    assert "damping is 1; use a servo file whose firmware is erob80_c1, not erob80" in caplog.text
+    finding = logged(caplog)[0]
+    assert isinstance(finding, OtherDamping)
+    assert (finding.damping, finding.firmware, finding.usual) == (1.0, "erob80_c1", "erob80")
     with refused(OutOfRange, thing="damping", value=0.5):
         read_json_log(erob_log(tmp_path / "b.json", damping=0.5))

@@ -340,7 +340,8 @@ def test_a_servo_that_is_not_where_it_should_be_loses_its_duty_until_it_is_relea
     assert follower.fault is not None
     joint, reason = follower.fault
     assert joint == 1
-    assert reason.startswith("is 0.51 rad away from its trajectory (expected at most 0.5)")
+    assert (reason.error, reason.limit) == (pytest.approx(0.51), 0.5)
+    assert str(reason).startswith("is 0.51 rad ")
     assert np.all(follower.duty(NOTHING, NOTHING, NOTHING, measured=0.3, now=0.3) == 0.0)
     follower.release()
     assert follower.fault is None

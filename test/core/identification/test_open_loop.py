@@ -111,11 +111,11 @@ def test_terminal_summary_and_report_say_that_errors_are_over_pieces(tmp_path: P
     assert summary["restarted_every"] == {"train": 0.25, "test": 0.25}
     assert summary["models"]["m1"]["test_mae_short"] == pytest.approx(summary["models"]["m1"]["test_mae"])
     page = render(load_results(tmp_path))
-    assert "Test error, restarted every 0.25 s" in page
-    assert "simulated position in open loop, in mrad; every 0.25 s the simulation restarts" in page
-    assert "Simulations restart from the measured state every 0.25 s; there they jump." in page
+    for kind in ("restarted_errors", "restarted_curves"):
+        marked = page[page.index(f'data-kind="{kind}"') :].partition("</span>")[0]
+        assert "every 0.25 s" in marked
     assert "open loop · 0.004 kg·m²" in page
-    assert "open loop · no load" in page
+    assert "loop · no load" in page
     assert "closed loop" not in page
     assert "kp 0" not in page
     assert 'class="line goal"' not in page

@@ -42,7 +42,7 @@ def test_a_directory_is_searched_at_any_depth(tree: Path, caplog: pytest.LogCapt
     (finding,) = logged(caplog)
     assert isinstance(finding, Interrupted)
     assert (finding.source.name, finding.kind) == ("cut", "ends_early")
-    assert "summary.json: entries: is missing" in caplog.text
+    assert "summary.json: entries: " in caplog.text
 
 
 def test_a_bag_without_metadata_whose_run_is_whole_is_read(

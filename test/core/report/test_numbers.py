@@ -99,6 +99,6 @@ def test_places_are_in_proportion() -> None:
 
 
 def test_a_number_stays_with_its_unit() -> None:
-    assert unbroken("off by 1.8 mrad, 5 % of m 4") == (
-        "off by 1.8\N{NO-BREAK SPACE}mrad, 5\N{NO-BREAK SPACE}% of m 4"
+    assert unbroken("by 1.8 mrad, 5 % of m 4") == (
+        "by 1.8\N{NO-BREAK SPACE}mrad, 5\N{NO-BREAK SPACE}% of m 4"
     )

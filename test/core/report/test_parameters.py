@@ -114,12 +114,10 @@ def test_a_remark_calls_parameters_what_the_table_calls_them(model: ModelResult)
         at_bound=("viscous",),
     )
     assert told.uncertainty is not None
-    unidentifiable = replace(
-        told.uncertainty.estimates["resistance"], remark="hardly told from torque_constant; record sin_sin"
-    )
+    unidentifiable = replace(told.uncertainty.estimates["resistance"], remark="see torque_constant; sin_sin")
     told = replace(told, uncertainty=replace(told.uncertainty, estimates={"resistance": unidentifiable}))
     rows = {row.name: row for row in parameter_table(told).rows}
-    assert rows["resistance"].remark == "hardly told from torque constant; record sin_sin"
+    assert rows["resistance"].remark == "see torque constant; sin_sin"
     assert [name for name, row in rows.items() if row.is_remarked] == ["resistance", "viscous"]
 
 

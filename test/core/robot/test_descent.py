@@ -83,7 +83,8 @@ def test_a_descent_follows_a_bent_valley_to_its_lowest_point() -> None:
     said: list[str] = []
     place = descend(errors, descent(one_sided(np.ones(2, dtype=bool))), errors.place([0.0, 0.0]), said.append)
     assert place.point == pytest.approx([2.5, 3.1], abs=0.3)  # the prior holds both back a little
-    assert said[0].startswith("only descent, step 1: ")
+    assert said[0].startswith("only ")
+    assert " 1: " in said[0]
 
 
 def test_what_is_quick_gives_derivatives_and_what_is_right_decides() -> None:

@@ -127,7 +127,7 @@ def with_section(tmp_path, section):
 
 def test_a_servo_file_keeps_protection(tmp_path):
     text, path = with_section(tmp_path, {"threshold": 1, "time": 3, "limit": 0})
-    assert "    threshold: 0.8  # from which on" in text
+    assert "    threshold: 0.8  # " in text
     path.write_text(text)
     assert load_servo(path).firmware.protection == PROTECTION
     _, path = with_section(tmp_path, {"threshold": 1, "time": 3, "limit": 0})

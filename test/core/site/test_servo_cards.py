@@ -40,4 +40,4 @@ def test_what_a_conversion_leaves_is_that_of_the_servos_file() -> None:
     )
     assert rows
     for name, left in rows:
-        assert f"moves it {left} mrad (mean)" in load_servo(name).provenance.source, name
+        assert f" {left} mrad (mean)" in load_servo(name).provenance.source, name

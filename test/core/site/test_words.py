@@ -38,4 +38,5 @@ def test_building_the_site_writes_no_tracked_picture() -> None:
 def test_wide_tables_and_code_show_that_there_is_more() -> None:
     rules = (ROOT / "docs" / "site" / "style.css").read_text(encoding="utf-8")
     (rule,) = re.findall(r"\.table-wrapper, \.highlight pre \{(.*?)\}", rules, re.DOTALL)
-    assert "background-attachment: local, local, scroll, scroll" in rule  # covers scroll, shadows stay
+    (layers,) = re.findall("background-attachment:([^;]*);", rule)
+    assert layers.replace(" ", "").startswith("local,local,scroll,scroll")  # covers scroll, shadows stay

@@ -14,6 +14,7 @@ import pytest
 
 from bam_core.errors import BamError, Conflict, Missing, UnknownName, Unsupported
 from bam_core.feedforward import Follower, InverseDynamics, PidGains, Points
+from bam_core.feedforward.follower import OffTrajectory
 from bam_core.mujoco import compile_robot, load_robot
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.model import load_servo
@@ -135,7 +136,7 @@ def test_a_joint_that_is_lost_is_named_as_a_fault_of_its_drive(bus: FeedForwardB
     assert motors.duty == (0.0, 0.0)
     assert sample.hardware_error == (0, HardwareError.DRIVE)
     (line,) = bus.describe_errors("knee", HardwareError.DRIVE)
-    assert line.startswith("knee: is -0.6 rad away from its trajectory (expected at most 0.5)")
+    assert line == f"knee: {OffTrajectory(error=-0.6, limit=0.5)}"
     assert bus.describe_errors("hip", HardwareError.DRIVE) == ()
     assert bus.exchange(ServoGoal.released(2)).hardware_error == (0, 0)
     bus.exchange(on())
@@ -356,7 +357,8 @@ def test_a_motor_that_is_held_loses_its_torque_before_it_winds_up(
 
     wait_for(faulty, PATIENCE)
     assert max(abs(sample.duty[0]) for sample in samples) <= 0.3 + 2e-3
-    assert "rad away from its trajectory" in bus.describe_errors("joint", HardwareError.DRIVE)[0]
+    assert len(bus.describe_errors("joint", HardwareError.DRIVE)) == 1
+    assert isinstance(bus._follower.fault[1], OffTrajectory)
     bus.exchange(ServoGoal.released(1))
     assert virtual.get("torque_enable") == 0
 
