@@ -71,7 +71,7 @@ class ParameterRemark(Finding):
                 "The model lacks something.",
             ),
             "insensitive": ("These recordings hardly depend on it.",),
-            "missing_physics": ("Most of its interval comes from physics that the model lacks.",),
+            "missing_physics": ("Uncertainty comes mostly from model error.",),
             "outside_interval": (
                 "Finer steps of the simulation, or a longer search, would lead into the interval.",
             ),
