@@ -37,6 +37,8 @@ _CURES = (
         "A + B >= C",
         f"correct the inertia of this link, or add <compiler balanceinertia='true'/> ({_IN_URDF})",
     ),
+    ("positive eigenvalues", "correct the inertia of this link: no body has such moments and products"),
+    ("Lengthrange computation", "give this actuator a lengthrange, or remove it where servos replace it"),
     ("perhaps this is an ASCII file", "convert this mesh to binary STL with fewer faces"),
     ("no decoder found for mesh file", "convert this mesh to binary STL or OBJ"),
     ("Error opening file", "put this file there, or correct its name in the description"),

@@ -8,13 +8,14 @@ where a link has no `<inertial>`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 from bam_core.errors import Malformed
 from bam_core.mujoco.model_files import POINTER
 from bam_core.mujoco.packages import SEARCHED, package_file
+from bam_core.mujoco.urdf_inertia import without_void_inertia
 from bam_core.text.description_findings import UnusableMeshes
 
 _URI = re.compile(r"^(package|model|file)://(.*)$")
@@ -49,16 +50,18 @@ def with_meshes(path: Path, text: str) -> tuple[str, list[UnusableMeshes]]:
     folder = options.get("meshdir", options.get("assetdir", ""))
     strips = options.get("strippath") == "true"
     children = {joint.get("link", "") for joint in root.iterfind("joint/child")}
-    changed = False
+    changed = without_void_inertia(root)
     unusable: dict[str, list[tuple[str, str]]] = {}
-    for link, collision, mesh in _meshes(root):
+    shows = options.get("discardvisual") == "false"
+    for link, collision, mesh in _meshes(root, ("collision", "visual") if shows else ("collision",)):
         name = mesh.get("filename", "")
         place = _place(name, path, folder, strips=strips)
         problem = _problem(place)
         if not problem:
-            if _URI.match(name) or strips:
+            is_elsewhere = not _is_direct(name, path, folder, strips=strips)
+            if is_elsewhere or strips:
                 mesh.set("filename", str(place))
-            changed = changed or _URI.match(name) is not None
+            changed = changed or is_elsewhere
             continue
         if link.find("inertial") is None and link.get("name") in children:
             raise Malformed(
@@ -87,14 +90,14 @@ def with_meshes(path: Path, text: str) -> tuple[str, list[UnusableMeshes]]:
 
 
 def _meshes(
-    root: ElementTree.Element,
+    root: ElementTree.Element, kinds: Sequence[str]
 ) -> Iterator[tuple[ElementTree.Element, ElementTree.Element, ElementTree.Element]]:
-    """Give link, collision and mesh."""
+    """Give link, collision or visual, and mesh."""
     for link in root.iterfind("link"):
-        for collision in list(link.iterfind("collision")):
-            mesh = collision.find("geometry/mesh")
+        for shape in [shape for kind in kinds for shape in link.iterfind(kind)]:
+            mesh = shape.find("geometry/mesh")
             if mesh is not None:
-                yield link, collision, mesh
+                yield link, shape, mesh
 
 
 def _place(name: str, path: Path, folder: str, *, strips: bool) -> Path | None:
@@ -110,9 +113,17 @@ def _place(name: str, path: Path, folder: str, *, strips: bool) -> Path | None:
         if (inside := package_file(package, rest, path)) is not None:
             return inside
         name = match[2].lstrip("/")
-    name = name.rsplit("/", 1)[-1] if strips else name
-    place = path.absolute().parent / folder / name
-    return place if place.is_file() else None
+    # MuJoCo took folders off unless told otherwise, up to version 3: some URDFs count on it.
+    names = [name.rsplit("/", 1)[-1]] if strips else [name, name.rsplit("/", 1)[-1]]
+    places = (path.absolute().parent / folder / name for name in names)
+    return next((place for place in places if place.is_file()), None)
+
+
+def _is_direct(name: str, path: Path, folder: str, *, strips: bool) -> bool:
+    """Return whether MuJoCo itself finds a mesh."""
+    if _URI.match(name):
+        return False
+    return (path.absolute().parent / folder / (name.rsplit("/", 1)[-1] if strips else name)).is_file()
 
 
 def _problem(place: Path | None) -> str:

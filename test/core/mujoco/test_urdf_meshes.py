@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bam_core.errors import Malformed
+from bam_core.errors import Conflict, Malformed
 from bam_core.mujoco.robot import compile_robot
 from bam_core.mujoco.robot_file import load_robot
 from bam_core.text.description_findings import UnusableMeshes
@@ -183,3 +183,32 @@ def test_what_is_no_xml_is_mujocos_to_refuse(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("</link>", "", 1))
     with refused(Malformed, path=str(path)):
         load_robot(path)
+
+
+def test_folders_count_where_the_compiler_of_mujoco_3_took_them_off(tmp_path: Path) -> None:
+    stl(tmp_path / "urdf" / "meshes" / "part.stl")
+    compiler = '<mujoco><compiler meshdir="meshes" discardvisual="false"/></mujoco>'
+    path = arm(tmp_path / "urdf", "meshes/part.stl", compiler)
+    assert meshes(path) == 1
+    path.write_text(path.read_text().replace("collision>", "visual>"))
+    assert meshes(path) == 1
+
+
+ONES = '<inertia ixx="1e-6" iyy="1e-6" izz="1e-6" ixy="1e-6" ixz="1e-6" iyz="1e-6"/>'
+
+
+def test_inertia_of_a_base_and_of_frames_does_not_matter(tmp_path: Path) -> None:
+    dummy = f'<inertial><mass value="1e-6"/>{ONES}</inertial>'
+    frame = (
+        f'<link name="tool">{dummy}</link><joint name="fixed" type="fixed"><parent link="arm"/>'
+        '<child link="tool"/></joint></robot>'
+    )
+    path = tmp_path / "arm.urdf"
+    text = URDF.format(shape='<box size="0.1 0.1 0.1"/>')
+    text = text.replace('<link name="base"/>', f'<link name="base">{dummy}</link>').replace("</robot>", frame)
+    path.write_text(text)
+    model = compile_robot(load_robot(path))
+    assert model.body_mass[1] == pytest.approx(0.5, abs=1e-5)
+    path.write_text(text.replace('1e-6"/><inertia', '0.5"/><inertia'))
+    with refused(Conflict):
+        compile_robot(load_robot(path))
