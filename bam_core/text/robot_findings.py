@@ -120,6 +120,35 @@ class OtherZero(Finding):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OtherRate(Finding):
+    """A run that another frame rate explains far better.
+
+    Attributes:
+        run: name.
+        rate: of its times, Hz.
+        shown: by readings against goals, Hz.
+        error: of its simulation, rad.
+        other_error: at that rate, rad.
+    """
+
+    kind: str = field(default="other_rate", init=False)
+    run: str
+    rate: float
+    shown: float
+    error: float
+    other_error: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Both rates, both errors, and what to check."""
+        return (
+            f"{self.run}: readings follow goals as at {self.shown:.3g} samples/s, not {self.rate:.3g}.",
+            f"At that rate the error is {mrad(self.other_error)}, not {mrad(self.error)}.",
+            "Check the frame rate that the recorder kept (fps), and the gains.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class DerivedRanges(Finding):
     """Calibrated ranges that the steps between a dataset's values show.
 

@@ -78,6 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.identification.settings import resolve_models
     from bam_core.recordings.excluded import Exclusions
     from bam_core.robot.evidence_checks import require_evidence, require_excitation, require_rate
+    from bam_core.robot.frame_rate import rate_findings
     from bam_core.robot.identification import identify_robot
     from bam_core.robot.joint_direction import direction_findings
     from bam_core.robot.result import RobotTask
@@ -105,8 +106,9 @@ def run(arguments: argparse.Namespace) -> int:
         test=test,
         excluded=(*excluded, *exclusions.excluded),
     )
+    rates = rate_findings(case.bench, train, case.joints, task.given)
     directions = direction_findings(case.bench, train, case.joints, task.given)
-    log_findings(log, (*findings, *require_excitation(task, models), *directions))
+    log_findings(log, (*findings, *require_excitation(task, models), *directions, *rates))
     with tqdm(desc="identify", unit=" steps", disable=None, leave=False) as bar:
 
         def told(words: str) -> None:

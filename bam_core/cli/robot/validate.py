@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise Missing("--film", "the film's file, as --run says which log is filmed")
     from tqdm import tqdm
 
+    from bam_core.robot.frame_rate import rate_findings
     from bam_core.robot.joint_direction import direction_findings
     from bam_core.robot.validation import validate_robot
     from bam_core.text.finding import log_findings
@@ -72,7 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
     filmed = _filmed(arguments.filmed, case.runs)
     model, (servos, folder) = next(iter(models.items()))
     deviations = _deviations(arguments.deviations, folder, model)
-    log_findings(log, direction_findings(case.bench, case.runs, case.joints, servos, deviations))
+    for findings in (direction_findings, rate_findings):
+        log_findings(log, findings(case.bench, case.runs, case.joints, servos, deviations))
     validations = {}
     with tqdm(total=len(models) * len(case.runs), unit=" runs", disable=None, leave=False) as bar:
         for model, (servos, folder) in models.items():
