@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from bam_core.errors import Missing, UnknownName
 from bam_core.mujoco import ServoActuation, compile_robot, equip
+from bam_core.mujoco.robot_file import load_robot
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.simulation import SETTLING, RobotBench
 from bam_core.robot.validation import validate_robot
@@ -169,3 +171,50 @@ def test_overlapping_links_move_as_if_they_did_not_where_a_run_shows_that_they_c
 
     assert off(start_contacts=False) < 1e-9
     assert off(start_contacts=True) > 0.02
+
+
+INERTIAL = (("upper", 1.0, -0.1), ("lower", 0.6, -0.075))
+
+
+def urdf() -> str:
+    """The arm as a URDF, on a base whose box the upper link overlaps."""
+    links = ['<link name="base"><collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision></link>']
+    joints = (("shoulder", "base", "upper", 0.0), ("elbow", "upper", "lower", -0.2))
+    for name, mass, centre in INERTIAL:
+        links.append(
+            f'<link name="{name}"><inertial><origin xyz="0 0 {centre}"/><mass value="{mass}"/>'
+            '<inertia ixx="0.003" iyy="0.003" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial><collision>'
+            '<geometry><cylinder radius="0.02" length="0.1"/></geometry></collision></link>'
+        )
+    for name, parent, child, height in joints:
+        links.append(
+            f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>'
+            f'<origin xyz="0 0 {height}"/><axis xyz="0 1 0"/><dynamics damping="3" friction="1"/>'
+            '<limit lower="-3" upper="3" effort="0.1" velocity="1"/></joint>'
+        )
+    return f'<robot name="arm">{"".join(links)}</robot>'
+
+
+def mjcf() -> str:
+    """The same arm as an MJCF, with actuators of its own and nothing to touch."""
+    upper, lower = (
+        f'<inertial pos="0 0 {centre}" mass="{mass}" diaginertia="0.003 0.003 0.001"/>'
+        for _, mass, centre in INERTIAL
+    )
+    return f"""<mujoco><compiler angle="radian"/><option gravity="0 0 -9.80665"/><worldbody>
+      <body name="upper"><joint name="shoulder" axis="0 1 0" range="-3 3" damping="3"/>{upper}
+      <body name="lower" pos="0 0 -0.2"><joint name="elbow" axis="0 1 0" range="-3 3"/>{lower}</body></body>
+    </worldbody><actuator><position joint="elbow" kp="9"/><motor joint="shoulder"/></actuator></mujoco>"""
+
+
+def test_one_robot_moves_alike_as_urdf_and_as_mjcf(tmp_path: Path) -> None:
+    run = goals()
+    (tmp_path / "arm.urdf").write_text(urdf())
+    (tmp_path / "arm.xml").write_text(mjcf())
+
+    def path(name: str) -> np.ndarray:
+        spec = load_robot(tmp_path / name)
+        return RobotBench.make(spec, "fixed", paths=[(run.joints, run.position)]).simulate(run, servos())
+
+    assert np.abs(path("arm.urdf") - path("arm.xml")).max() < 1e-4
+    assert np.ptp(path("arm.xml"), axis=0).min() > 0.1
