@@ -209,8 +209,8 @@ class RobotRecorder:
     def _find_problem(self) -> str:
         """Return why the motion had better be recorded again, in words; empty: it is well."""
         for watch in self._watches:
-            if problem := watch.problem(self._dropped):
-                return problem
+            if stall := watch.problem(self._dropped):
+                return str(stall)
         changed = self._gains_problem()
         return f"the gains changed during the motion ({changed})" if changed else ""
 

@@ -201,10 +201,10 @@ class RunRecorder:
         """Return why the run that was just measured does not count; None where it does."""
         if self._released is not None:
             return self._released
-        problem = self._watch.problem(self._dropped)
-        if problem:
+        stall = self._watch.problem(self._dropped)
+        if stall is not None:
             return Spoiled(
-                problem=problem,
+                problem=str(stall),
                 suffix="stalled",
                 cure="end other programs on this machine or use a faster one, or raise pause_limit in the"
                 " session, then record again",

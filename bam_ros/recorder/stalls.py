@@ -3,12 +3,45 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from typing import Literal
+
 COMMAND_PAUSE = 0.1
 """Longest time between two commands, s; the fastest script moves by a radian meanwhile, which is a jump."""
 DROPPED = 1
 """States that may be missing in a run; one that is missing makes a pause of two periods."""
 _ENOUGH = 20  # states, after which their period is known
 _PERIODS = 3.0  # of states; a pause limit is at least that, so that a slow driver is not always refused
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stall:
+    """Why a run has to be recorded again.
+
+    Attributes:
+        kind: "driver" (a pause between states), "lost_states" (on the way from the driver), or "recorder"
+            (a pause between commands).
+        amount: length of the pause, s, or number of states.
+        limit: largest amount.
+        at: time of the pause in the script, s; NaN where that does not count.
+    """
+
+    kind: Literal["driver", "lost_states", "recorder"]
+    amount: float
+    limit: float
+    at: float = math.nan
+
+    def __str__(self) -> str:
+        if self.kind == "lost_states":
+            lost = f"{self.amount:g} states were lost on the way from the driver"
+            return f"{lost} (expected at most {self.limit:g})"
+        what = "state" if self.kind == "driver" else "command"
+        place = "" if math.isnan(self.at) else f" at {self.at:.2f} s of the script"
+        return (
+            f"the {self.kind} stalled, no {what} for {self.amount:.3f} s{place} (expected at most"
+            f" {self.limit:.3g} s)"
+        )
 
 
 class StallWatch:
@@ -47,27 +80,21 @@ class StallWatch:
         """Whether there was a pause already for which the run has to be recorded again."""
         return self.states >= _ENOUGH and self.pause > self._limit()
 
-    def problem(self, dropped: int) -> str:
-        """Return why the run has to be recorded again, in words; empty where it is good.
+    def problem(self, dropped: int) -> Stall | None:
+        """Return why the run has to be recorded again; None where it is good.
 
         Args:
             dropped: states that never arrived.
         """
         limit = self._limit()
         if self.pause > limit:
-            return (
-                f"the driver stalled, no state for {self.pause:.3f} s at"
-                f" {self._paused_at - self._start:.2f} s of the script (expected at most {limit:.3g} s)"
-            )
+            return Stall(kind="driver", amount=self.pause, limit=limit, at=self._paused_at - self._start)
         if dropped > DROPPED:
-            return f"{dropped} states were lost on the way from the driver (expected at most {DROPPED})"
+            return Stall(kind="lost_states", amount=dropped, limit=DROPPED)
         limit = max(limit, COMMAND_PAUSE)
         if self._command_pause > limit:
-            return (
-                f"the recorder stalled, no command for {self._command_pause:.3f} s (expected at most"
-                f" {limit:.3g} s)"
-            )
-        return ""
+            return Stall(kind="recorder", amount=self._command_pause, limit=limit)
+        return None
 
     def _limit(self) -> float:
         """Return the longest time between two states, s."""

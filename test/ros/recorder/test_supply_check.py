@@ -51,7 +51,7 @@ def test_another_supply_is_told_with_both_values_and_the_cure(measured: float) -
     line = supply_warning(short_session(), measured)
     told = f"supply_voltage is 15 V, but the servo measures {measured:.3g} V (expected within 5 %)"
     assert line.startswith(f"session short: {told}")
-    assert line.endswith("; correct supply_voltage in the session file, or the supply")
+    assert "supply_voltage in" in line.rpartition(";")[2]
 
 
 @pytest.mark.parametrize("measured", [1.5, 0.0, 50.0])

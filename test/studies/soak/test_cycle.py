@@ -48,5 +48,7 @@ def test_what_is_not_as_it_must_be_is_told(changes: dict[str, float], complaint:
 
 
 def test_torque_that_went_off_and_reads_that_failed_are_told() -> None:
-    assert replace(GOOD, failed=2).complaints() == ("2 of 10 mailbox reads failed (expected none)",)
-    assert replace(GOOD, torque_lost=3).complaints() == ("torque was off in 3 samples (expected none)",)
+    (failed,) = replace(GOOD, failed=2).complaints()
+    assert failed.startswith("2 of 10 mailbox")
+    (lost,) = replace(GOOD, torque_lost=3).complaints()
+    assert "3 samples" in lost
