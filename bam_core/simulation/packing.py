@@ -24,6 +24,7 @@ from bam_core.simulation.set_points import slewed_means
 _START_WINDOW = 0.05  # s; long enough to see a velocity through encoder counts, short against the motion
 _START_SAMPLES = 6
 _REPORTED = 3  # samples: of the first one, some recorders do not report a velocity
+_SAME_TIME = 1e-9  # s
 _LAGS = (0.003, 0.005, 0.008, 0.012, 0.02, 0.03)  # s; of a servo without and with a load
 
 
@@ -273,6 +274,9 @@ def _fill_signals(signals: Array, recording: Recording, dt: float, firmware: Pos
     supply = _supply(recording, dt, len(signals))
     if recording.open_loop:
         signals[:, GOAL] = _held_mean(time, recording.duty, grid)
+    elif recording.kd:  # a goal that came in over two steps would have two kicks of half the size
+        newest = np.searchsorted(time, grid[:-1] + _SAME_TIME, side="right") - 1
+        signals[:, GOAL] = recording.goal_position[np.maximum(newest, 0)]
     else:
         signals[:, GOAL] = _held_mean(time + firmware.goal_delay, recording.goal_position, grid)
     signals[:, SUPPLY] = _mean_supply(recording) if firmware.supply_is_aliased else supply

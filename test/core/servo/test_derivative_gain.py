@@ -67,7 +67,7 @@ def test_mujoco_moves_like_the_kernel(case: str) -> None:
     model = CASES[case]
     recording = with_kd(model, 1)
     recording = dataclasses.replace(recording, goal_position=0.6 * np.sin(6.0 * recording.time))
-    ours = simulate_recording(model, recording, dt=5e-4)
+    ours = simulate_recording(model, recording, dt=2.5e-4)
     kernel = Rollout.for_servo([recording], model).positions(parameter_vector(model))[0]
     without = Rollout.for_servo([dataclasses.replace(recording, kd=0.0)], model)
     effect = np.abs(without.positions(parameter_vector(model))[0] - kernel).mean()

@@ -45,7 +45,9 @@ class ClockLink:
         return dict.fromkeys(ids, (self._clock.servo.read(address, length, self._clock.now), 0))
 
 
-def record(model: str, kp: int, name: str, *, driven: bool = True, **registers: int) -> Recording:
+def record(
+    model: str, kp: int, name: str, *, kd: int = 0, driven: bool = True, **registers: int
+) -> Recording:
     """Return a run of an emulated servo whose registers were changed before it; not `driven`: as they are."""
     clock = Clock(make(model, LOAD))
     clock.write(**registers)
@@ -55,7 +57,7 @@ def record(model: str, kp: int, name: str, *, driven: bool = True, **registers: 
     servo = DynamixelServo("joint", 1, clock.servo.table, link)
     if driven:
         servo.prepare()
-        servo.set_gains(Gains(kp=kp, ki=0, kd=0))
+        servo.set_gains(Gains(kp=kp, ki=0, kd=kd))
     else:
         clock.write(position_p_gain=kp)
     servo.switch_on(0.0)
@@ -78,6 +80,7 @@ def record(model: str, kp: int, name: str, *, driven: bool = True, **registers: 
         servo=model,
         bench=LOAD,
         kp=kp,
+        kd=kd,
         supply_voltage=clock.servo.bench.hidden.supply_voltage,
         demand_limit=servo.law.demand_limit,
         script=name,
@@ -134,6 +137,19 @@ def test_a_limited_servo_moves_as_the_true_parameters_say_under_its_limit(
     assert error(true, run) < 3e-3
     untold = dataclasses.replace(run, demand_limit=math.inf)
     assert error(true, untold) > 5.0 * error(true, run)
+
+
+@pytest.mark.parametrize(
+    ("model", "library", "kp", "kd"), [("mx106", "mx106", 16, 16), ("mx106_2", "mx106_2", 400, 2000)]
+)
+def test_a_derivative_gain_moves_the_emulated_servo_as_the_law_says(
+    model: str, library: str, kp: int, kd: int
+) -> None:
+    """The emulator has the manual's conversions, and differences of its counts from tick to tick."""
+    run = record(model, kp, "sin_time_square", kd=kd)
+    true = truth(model, library)
+    assert error(true, run) < 3e-3
+    assert error(true, dataclasses.replace(run, kd=0)) > 5.0 * error(true, run)
 
 
 @pytest.mark.long
