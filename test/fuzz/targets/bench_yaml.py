@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bam_core.recordings import header_corrections
 from bam_core.recordings.bag_metadata import promised_messages
+from bam_core.recordings.map_file import map_above
 from bam_core.robot.deviations_file import load_deviations
 from bam_ros.erob.pdo_layout import LARGEST, load_layout
 from test.fuzz.target import FILES, Target, attempt, file, folder
@@ -22,6 +23,11 @@ def check(data: bytes) -> None:
         file("bag/bench.yaml", content)
         for rule in attempt(lambda: header_corrections.rules_above(folder() / "bag")) or ():
             header_corrections.apply_rules({"mass": 1.0, "motor": "mx106"}, [rule])
+        found = attempt(lambda: map_above(folder() / "bag"))
+        if found is not None:
+            joints = attempt(lambda: found.joint_maps(["shoulder", "elbow"]))
+            assert joints is None or any(joints)
+            attempt(lambda: found.column_names(["t", "q_shoulder"]))
     elif kind <= b"\x80":
         attempt(lambda: load_deviations(file("deviations.yaml", content)))
     elif kind <= b"\xc0":
@@ -43,6 +49,9 @@ def seeds() -> list[bytes]:
     found = [
         b"\0set: {vin: 12.0}\nrules:\n  - {where: {length: 0.1}, set: {arm_mass: 0.036}}\n",
         b"\0set: {mass: 0.5, length: 0.1, kp: 32, motor: mx106, joint: elbow}\n",
+        b"\0map:\n  columns: {time: t, 'read:*': 'q_*'}\n  order: [a, b]\n"
+        b"  joints: {a: {name: shoulder, sign: -1, zero: 0.1}, b: elbow, 'main_*': '*', jaw: null}\n"
+        b"  topics: {goal: /c}\n  unit: deg\n  time_unit: us\nkp: {elbow: 32}\n",
         b"\x50delay: 0.01\nmass: {a: 1.1}\ncentre: {a: [0.1, 0.2, 0.3]}\nfriction: {b: 0.9}\n",
         b"\xf0rosbag2_bagfile_information:\n  message_count: 3\n"
         b"  files: [{path: bag_0.mcap, message_count: 3}]\n",
@@ -60,6 +69,8 @@ TARGET = Target(
     modules=(
         "bam_core.recordings.header_corrections",
         "bam_core.recordings.bag_metadata",
+        "bam_core.recordings.map_file",
+        "bam_core.recordings.recording_map",
         "bam_core.robot.deviations_file",
         "bam_ros.erob.pdo_layout",
         "bam_core.files.yaml_file",
