@@ -30,6 +30,8 @@ KEYS = {
 """Python module -> rosdep key, where the name of the package is another."""
 NAMES = {"PyYAML": "yaml", "pyserial": "serial"}
 """Package of the Python index -> module."""
+PACKAGES = {"scservo_sdk": "ftservo-python-sdk"}
+"""Modules whose package has another name."""
 WITH_OTHERS = {"PIL", "lz4", "markupsafe", "sqlalchemy", "zstandard"}
 """Modules that come with matplotlib, mcap, jinja2 and optuna."""
 
@@ -77,7 +79,7 @@ def test_every_required_package_has_its_key_or_is_said_to_have_none(manifest: El
 
 
 def test_every_imported_module_is_declared(manifest: ElementTree.Element) -> None:
-    modules = imported() - without_key() - WITH_OTHERS
+    modules = {PACKAGES.get(module, module) for module in imported()} - without_key() - WITH_OTHERS
     assert {KEYS.get(module, module) for module in modules} <= needed(manifest)
 
 
