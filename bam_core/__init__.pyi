@@ -104,6 +104,7 @@ from .servo.firmware import VoltageFirmware as VoltageFirmware
 from .servo.friction import FRICTION_MODELS as FRICTION_MODELS
 from .servo.friction import Friction as Friction
 from .servo.friction import FrictionModel as FrictionModel
+from .servo.gains import Gain as Gain
 from .servo.model import Provenance as Provenance
 from .servo.model import ServoLike as ServoLike
 from .servo.model import ServoModel as ServoModel
@@ -131,6 +132,8 @@ from .text.fit_findings import ShortErrors as ShortErrors
 from .text.fit_findings import TestError as TestError
 from .text.misfit_findings import ErrorFloor as ErrorFloor
 from .text.misfit_findings import MisfitFinding as MisfitFinding
+from .text.report_findings import NoTrajectories as NoTrajectories
+from .text.uncertainty_findings import IntervalMethod as IntervalMethod
 from .text.uncertainty_findings import ParameterRemark as ParameterRemark
 from .text.uncertainty_findings import RunAdvice as RunAdvice
 from .validation.bench_fit import BenchFit as BenchFit
