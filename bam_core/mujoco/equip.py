@@ -9,7 +9,7 @@ import mujoco
 
 from bam_core.mujoco.actuators import is_driver, remove_actuators, remove_plugins
 from bam_core.mujoco.keyframes import Control
-from bam_core.mujoco.robot import keyframe_controls, prepare_joints
+from bam_core.mujoco.robot import keyframe_controls, prepare_joints, require_spec
 from bam_core.mujoco.start_contacts import exclude_start_contacts
 from bam_core.servo.model import ServoLike
 
@@ -32,8 +32,9 @@ def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike], *, start_contact
         start_contacts: whether contacts between links that touch where the robot starts are simulated.
 
     Raises:
-        BamError: the description has no such joint, or MuJoCo refuses it.
+        BamError: the description has no such joint or is no MjSpec, or MuJoCo refuses it.
     """
+    require_spec(spec)
     prepare_joints(spec, servos)
     kept = [number for number, actuator in enumerate(spec.actuators) if not is_driver(actuator, servos)]
     with keyframe_controls(spec) as controls:

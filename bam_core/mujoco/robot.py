@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import mujoco
 import numpy as np
 
-from bam_core.errors import Conflict, Missing, UnknownName
+from bam_core.errors import Conflict, Missing, UnknownName, WrongType
 from bam_core.mujoco.keyframes import Control, KeyframeControls
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 
@@ -58,6 +58,17 @@ def compile_robot(spec: mujoco.MjSpec) -> mujoco.MjModel:
         line = _AFTERWORD.sub("", one_line(error))
         cure = next((cure for words, cure in _CURES if words in line), "correct the description")
         raise Conflict(f"model '{spec.modelname}'", line, advice=cure) from None
+
+
+def require_spec(spec: object) -> None:
+    """Raise WrongType for what is no description that can be changed, such as a path or a compiled model."""
+    if not isinstance(spec, mujoco.MjSpec):
+        raise WrongType(
+            "spec",
+            type(spec).__name__,
+            "a mujoco.MjSpec",
+            advice="read a file with bam_core.load_robot, or mujoco.MjSpec.from_file",
+        )
 
 
 def prepare_joints(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None:

@@ -124,6 +124,9 @@ def _check(path: Path) -> list[Path]:
     return bags_in(path) if path.is_dir() else [path]
 
 
+_RUNS_OF_A_ROBOT = "use `bam robot identify` and `bam robot validate` if these are runs of a robot"
+
+
 def _search(directory: Path) -> list[Path]:
     if not directory.is_dir():
         raise Unreadable(directory, "does not exist", advice="check the path")
@@ -138,9 +141,13 @@ def _search(directory: Path) -> list[Path]:
             directory,
             f"no recordings in it{more}",
             expected=f"*.json logs, *.txt of runs in open loop and bags (*{MCAP}, *{SQLITE}), at any depth",
-            advice="check the path",
+            advice=_RUNS_OF_A_ROBOT if _has_tables(directory) else "check the path",
         )
     return paths
+
+
+def _has_tables(directory: Path) -> bool:
+    return any(path.suffix in (".csv", ".npz", ".parquet") for path in directory.rglob("*"))
 
 
 def _walk(directory: Path, interrupted: list[Path]) -> Iterator[Path]:

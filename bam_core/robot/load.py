@@ -39,6 +39,7 @@ from bam_core.text.robot_findings import DerivativeGainUnknown, NoInterval
 log = logging.getLogger(__name__)
 
 _ENDINGS = (".csv", ".npz", ".mcap", ".db3")  # of files; in the name of a directory a dot is no ending
+_LOGS_OF_A_BENCH = "use `bam identify` and `bam validate` if these are logs of a bench, else check the path"
 _STORAGES = (MCAP, SQLITE, MCAP + PACKED, SQLITE + PACKED)
 _GAIN_IN_NAME = re.compile(r"(?:^|[_-])kp_?(\d+(?:\.\d+)?)(?=[_.-]|$)")
 
@@ -177,10 +178,11 @@ def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
         tables = [file for file in path.rglob("*.csv") if file.parent not in folders]
         files = sorted([*tables, *path.rglob("*.npz"), *bags, *datasets, *folders])
         if not files:
-            raise Missing(
-                str(path),
-                "a bag, a LeRobot dataset, or a directory with such, CSV files or NumPy archives",
-                advice="check the path",
+            raise Unreadable(
+                path,
+                "has no runs of a robot",
+                expected="a bag, a LeRobot dataset, or a directory with such, CSV files or NumPy archives",
+                advice=_LOGS_OF_A_BENCH if any(path.rglob("*.json")) else "check the path",
             )
         yield from files
 

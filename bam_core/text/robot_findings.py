@@ -217,6 +217,33 @@ class SteadySpeed(Finding):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SlowRate(Finding):
+    """Recordings that are slow for friction that fades with speed.
+
+    Attributes:
+        models: friction models with such friction that are fitted.
+        rate: of the slowest recording, Hz.
+        runs: how many recordings are slow.
+        limit: from which rate on they are not, Hz.
+    """
+
+    kind: str = field(default="slow_rate", init=False)
+    models: tuple[str, ...]
+    rate: float
+    runs: int
+    limit: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The rate, and what is not determined."""
+        return (
+            f"{count(self.runs, 'run')} recorded at {self.rate:.1f} Hz ({self.limit:.0f} or more expected).",
+            f"How friction fades with speed ({', '.join(self.models)}) happens between such samples.",
+            "It stays near that of the given servo.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class NoLoad(Finding):
     """A servo that never carries a load that matters.
 

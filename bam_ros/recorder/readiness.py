@@ -157,5 +157,12 @@ def what_is_missing(link: ServoLink[Any], driver: DriverClient, tick: Tick, time
     return Unavailable(
         name,
         f"no states on {topics.states} for {timeout:g} s",
-        advice=f"start one, e.g. {node_command('bam_ros.dynamixel.node', ['port:=/dev/ttyUSB0'])}",
+        advice=f"start one, e.g. {_start_command(driver.driver)}",
     )
+
+
+def _start_command(driver: str) -> str:
+    """Return a command that starts a driver of this name, in the namespace that the name has."""
+    namespace = driver.strip("/").rpartition("/")[0]
+    command = node_command("bam_ros.dynamixel.node", ["port:=/dev/ttyUSB0"])
+    return f"{command} -r __ns:=/{namespace}" if namespace else command

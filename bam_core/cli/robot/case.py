@@ -164,7 +164,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     )
     from bam_core.robot.load import load_usable_runs
     from bam_core.robot.restarts import require_no_gap
-    from bam_core.robot.root import FIXED
+    from bam_core.robot.root import FIXED, FREE
     from bam_core.robot.simulation import RobotBench
     from bam_core.servo.model import load_servo
     from bam_core.text.finding import log_findings
@@ -175,6 +175,10 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     servos = {name: load_servo(name) for name in dict.fromkeys(types.values())}
     if arguments.root == FIXED and any(joint.type == mujoco.mjtJoint.mjJNT_FREE for joint in spec.joints):
         log_findings(log, [FreeBase(robot=arguments.robot)])
+    if arguments.root == FREE and not any(joint.type == mujoco.mjtJoint.mjJNT_FREE for joint in spec.joints):
+        raise Missing(
+            f"{arguments.robot}, free base", "a free joint, for --root free", advice=f"say --root {FIXED}"
+        )
 
     def require(run: RobotRun) -> None:
         require_recorded(types, run.joints)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from bam_core.cli.logs import add_test
 from bam_core.cli.robot.case import RobotCase, add_runs, robot_case, run_settings
-from bam_core.errors import Conflict, Missing, WrongType
+from bam_core.errors import Conflict, Missing, UnknownName, WrongType
 from bam_core.text.comma_list import comma_list
 from bam_core.text.table import format_table
 
@@ -76,8 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from bam_core.identification.settings import resolve_models
-    from bam_core.recordings.excluded import Exclusions
-    from bam_core.robot.evidence_checks import require_evidence, require_excitation, require_rate
+    from bam_core.robot.evidence_checks import require_evidence, require_excitation
     from bam_core.robot.frame_rate import rate_findings
     from bam_core.robot.identification import identify_robot
     from bam_core.robot.joint_direction import direction_findings
@@ -94,8 +93,6 @@ def run(arguments: argparse.Namespace) -> int:
     output = RobotOutput(arguments.output, Path(arguments.robot).stem)
     case = robot_case(arguments)
     train, test, excluded = _split(case, arguments.test or (), arguments)
-    exclusions = Exclusions(strict=arguments.strict)
-    train = exclusions.usable(train, lambda run: require_rate(run, models), "runs")
     findings = require_evidence(train, case.joints, case.types, models)
     task = RobotTask(
         bench=case.bench,
@@ -104,11 +101,11 @@ def run(arguments: argparse.Namespace) -> int:
         joints=case.joints,
         train=train,
         test=test,
-        excluded=(*excluded, *exclusions.excluded),
+        excluded=excluded,
     )
     rates = rate_findings(case.bench, train, case.joints, task.given)
     directions = direction_findings(case.bench, train, case.joints, task.given)
-    log_findings(log, (*findings, *require_excitation(task, models), *directions, *rates))
+    log_findings(log, (*findings, *require_excitation(task), *directions, *rates))
     with tqdm(desc="identify", unit=" steps", disable=None, leave=False) as bar:
 
         def told(words: str) -> None:
@@ -159,6 +156,9 @@ def _split(
         return [run for run in runs if run.kp != gain], test, case.excluded
     named = [run for run in runs if any(fnmatchcase(run.name, word) for word in words)]
     files = [word for word in words if not any(fnmatchcase(run.name, word) for run in runs)]
+    for word in files:
+        if not Path(word).exists():
+            raise UnknownName("--test run or file", word, [run.name for run in runs])
 
     def require(run: RobotRun) -> None:
         if not set(case.joints) <= set(run.joints):

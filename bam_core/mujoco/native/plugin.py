@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import mujoco
 
+from bam_core.errors.checks import require_positive
 from bam_core.mujoco.actuators import (
     goal_range,
     is_driver,
@@ -18,7 +19,7 @@ from bam_core.mujoco.actuators import (
 )
 from bam_core.mujoco.keyframes import Control
 from bam_core.mujoco.native.library import load_plugin
-from bam_core.mujoco.robot import keyframe_controls, prepare_joints
+from bam_core.mujoco.robot import keyframe_controls, prepare_joints, require_spec
 from bam_core.mujoco.start_contacts import exclude_start_contacts
 from bam_core.servo.law_values import law_values
 from bam_core.servo.model import ServoLike, load_servo
@@ -38,6 +39,9 @@ class NativeServo:
         case_temperature_rise: of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
         encoder_zero: what the encoder says where the joint is at zero, rad.
         has_torque_enable: with a second control, torque enable, 0 to 1; without, torque is on.
+
+    Raises:
+        BamError: an unknown servo, or a value that is out of range.
     """
 
     servo: ServoLike
@@ -50,6 +54,9 @@ class NativeServo:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "servo", load_servo(self.servo))
+        for name in ("kp", "supply_voltage"):
+            if getattr(self, name) is not None:
+                require_positive("NativeServo", **{name: getattr(self, name)})
 
     def config(self) -> dict[str, str]:
         """Return the plugin's configuration; numbers in full precision."""
@@ -67,7 +74,7 @@ class NativeServo:
 
 
 def equip_native(
-    spec: mujoco.MjSpec, servos: Mapping[str, NativeServo], *, start_contacts: bool = False
+    spec: mujoco.MjSpec, servos: Mapping[str, NativeServo | ServoLike], *, start_contacts: bool = False
 ) -> None:
     """Put servos on joints, in place, driven inside `mj_step`; each control is a goal position.
 
@@ -85,14 +92,19 @@ def equip_native(
 
     Args:
         spec: the description.
-        servos: joint -> its servo.
+        servos: joint -> its servo; the name or file of one has the gain of its factory.
         start_contacts: whether contacts between links that touch where the robot starts are simulated.
 
     Raises:
-        BamError: the description has no such joint, the plugin cannot be loaded, or MuJoCo refuses the
-            description.
+        BamError: the description has no such joint or is no MjSpec, the plugin cannot be loaded, or MuJoCo
+            refuses the description.
     """
     load_plugin()
+    require_spec(spec)
+    servos = {
+        joint: servo if isinstance(servo, NativeServo) else NativeServo(servo=servo)
+        for joint, servo in servos.items()
+    }
     prepare_joints(spec, {joint: servo.servo for joint, servo in servos.items()})
     spec.activate_plugin(PLUGIN_NAME)
     ranges = {joint: goal_range(spec, joint) for joint in servos}

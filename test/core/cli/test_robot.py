@@ -144,6 +144,7 @@ def test_runs_of_a_robot_are_viewed_with_its_servos(
         (["--servos", "strong=mx107"], "mx107"),
         (["--joints", "wrist"], "wrist"),
         (["--root", "toe"], "toe"),
+        (["--root", "free"], "--root fixed"),
         (["--interval", "none.json"], "none.json"),
         (["--kp", "-1"], "--kp"),
         (["--params", "xl330"], "xl330"),
@@ -160,6 +161,14 @@ def test_what_is_wrong_is_one_line(
     errors = capsys.readouterr().err
     assert errors.count("\n") == 1
     assert said in errors
+
+
+def test_a_test_run_that_is_not_there_names_those_that_are(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*command(place, "identify", str(place / "a_kp16.csv")), "--test", "eight"]
+    assert main([*words, "--models", "m1", "--output", str(tmp_path / "out")]) == 2
+    assert "a_kp16" in capsys.readouterr().err
 
 
 def test_a_supply_that_the_servos_did_not_measure_is_warned_of(

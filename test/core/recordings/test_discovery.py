@@ -149,3 +149,10 @@ def test_one_damaged_log_is_left_out_and_named(tree: Path, caplog: pytest.LogCap
     assert caplog.text.count(excluded.reason) == 1
     with refused(Malformed, path=str(tree / "a" / "log.json")):
         load_recordings(tree, strict=True)
+
+
+def test_runs_of_a_robot_name_the_commands_that_read_them(tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text("time,goal:a,read:a\n")
+    with pytest.raises(Malformed) as caught:
+        load_recordings(tmp_path)
+    assert "bam robot identify" in caught.value.advice

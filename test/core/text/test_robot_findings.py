@@ -9,6 +9,7 @@ from bam_core.text.robot_findings import (
     NarrowBands,
     NoLoad,
     RobotErrors,
+    SlowRate,
     SteadySpeed,
 )
 
@@ -30,6 +31,9 @@ def test_motions_that_determine_too_little_have_their_numbers_and_a_cure() -> No
         "The load changes by ±0.012 N·m at most.",
         "Friction alone holds ±0.12 N·m.",
     )
+    slow = SlowRate(models=("m4", "m6"), rate=29.97, runs=2, limit=45.0)
+    assert slow.sentences[0] == "2 runs recorded at 30.0 Hz (45 or more expected)."
+    assert "(m4, m6)" in slow.sentences[1]
     motors = IdleMotors(joints=("wrist",), servo="sts3215", friction=0.12)
     assert motors.sentences[0] == "wrist: no load beyond friction (±0.12 N·m)."
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bam_core.errors import MissingSoftware
+from bam_core.errors import MissingSoftware, OutOfRange, WrongType
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, bench_spec, compile_robot, equip
 from bam_core.mujoco.native import NativeServo, NativeState, equip_native, load_plugin, plugin_path
 from bam_core.servo.effects import ServoEffects
@@ -517,3 +517,25 @@ def test_a_missing_library_is_named_with_the_cure(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("BAM_SERVO_PLUGIN", "/nowhere/libbam_servo.so")
     with refused(MissingSoftware, software="/nowhere/libbam_servo.so"):
         plugin_path()
+
+
+def test_the_name_of_a_servo_is_a_servo_with_its_factory_gain() -> None:
+    named, given = mujoco.MjSpec.from_string(ROBOT), mujoco.MjSpec.from_string(ROBOT)
+    joint = next(joint.name for joint in named.joints if joint.type == mujoco.mjtJoint.mjJNT_HINGE)
+    equip_native(named, {joint: "mx106"})
+    equip_native(given, {joint: NativeServo(servo="mx106", kp=32.0)})
+    assert named.to_xml() == given.to_xml()
+
+
+@pytest.mark.parametrize("spec", ["arm.urdf", 3])
+def test_what_is_no_description_is_refused(spec: object) -> None:
+    for put in (equip, equip_native):
+        with refused(WrongType, thing="spec"):
+            put(spec, {"joint": "mx106"})  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.0, float("nan")])
+@pytest.mark.parametrize("name", ["kp", "supply_voltage"])
+def test_a_servo_with_an_impossible_gain_or_supply_is_refused(name: str, value: float) -> None:
+    with refused(OutOfRange, thing=f"NativeServo {name}"):
+        NativeServo(servo="mx106", **{name: value})
