@@ -101,11 +101,11 @@ def equip_native(
     """
     load_plugin()
     require_spec(spec)
-    servos = {
+    driven = {
         joint: servo if isinstance(servo, NativeServo) else NativeServo(servo=servo)
         for joint, servo in servos.items()
     }
-    prepare_joints(spec, {joint: servo.servo for joint, servo in servos.items()})
+    prepare_joints(spec, {joint: servo.servo for joint, servo in driven.items()})
     spec.activate_plugin(PLUGIN_NAME)
     ranges = {joint: goal_range(spec, joint) for joint in servos}
     with keyframe_controls(spec) as controls:
@@ -121,7 +121,7 @@ def equip_native(
         remove_plugins(spec, servos)
         remove_actuators(spec, lambda number: _is_second(spec.actuators[number], number, taken))
         places = {actuator.target: actuator for actuator in spec.actuators if is_driver(actuator, servos)}
-        for joint, servo in servos.items():
+        for joint, servo in driven.items():
             instance = spec.add_plugin(name=f"{joint}_servo", plugin_name=PLUGIN_NAME, active=True)
             instance.config = servo.config()
             if joint in places:
