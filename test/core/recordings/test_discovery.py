@@ -155,4 +155,4 @@ def test_runs_of_a_robot_name_the_commands_that_read_them(tmp_path: Path) -> Non
     (tmp_path / "run.csv").write_text("time,goal:a,read:a\n")
     with pytest.raises(Malformed) as caught:
         load_recordings(tmp_path)
-    assert "bam robot identify" in caught.value.advice
+    assert "robot identify" in caught.value.advice
