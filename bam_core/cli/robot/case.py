@@ -177,7 +177,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
         log_findings(log, [FreeBase(robot=arguments.robot)])
     if arguments.root == FREE and not any(joint.type == mujoco.mjtJoint.mjJNT_FREE for joint in spec.joints):
         raise Missing(
-            f"{arguments.robot}, free base", "a free joint, for --root free", advice=f"say --root {FIXED}"
+            f"{arguments.robot}, free base", "a free joint, for --root free", advice=f"use --root {FIXED}"
         )
 
     def require(run: RobotRun) -> None:
