@@ -22,7 +22,7 @@ from bam_core.servo.model import ServoModel
 from bam_core.text.robot_findings import OtherRate
 
 _FACTORS = (0.5, 2.0 / 3.0, 0.8, 1.25, 1.5, 2.0, 3.0)  # of times
-_SURE = 0.5  # of the error; in 22 runs of a real arm, no wrong factor comes below 0.88
+_SURE = 0.5  # of the error; in 4 runs of a real arm, no wrong factor comes below 0.88
 _LEAST_ERROR = 0.01  # rad; a robot that is followed so well has its rate
 _LONGEST = 20.0  # s that are simulated
 _EVEN = 1e-3  # of a period, up to which times differ that were made of a rate; measured ones differ by more
