@@ -18,9 +18,9 @@ POSITION, SPEED, PWM, STEP = range(4)
 TORQUE_OFF, TORQUE_ON, DAMPING, CALIBRATE = 0, 1, 2, 128
 """Values of torque_enable."""
 _DRIVER_REVERSED, _FEEDBACK_REVERSED = 0x01, 0x80  # bits of phase
-# The maker's tables give P/4 and D/8: thousandths of full duty per count of error, and per count in a period
-# of the loop. P/4 is 0.163 duty/(rad·kp); the library's gain was measured, and D keeps its ratio to P.
-_D_OVER_P = 0.5
+# The maker's tables give P/4 and D/8: thousandths of full duty per count of error, and per count in a time
+# that they do not give. P/4 is 0.163 duty/(rad·kp), beside 0.165 measured. With 20 ms, the register DTs of
+# SCS servos, D/8 is the `kd_scale` of the library, 10 ms.
 _I_OVER_P = 1.0 / 256.0  # per period; no document gives it
 _SPEED_P, _SPEED_I = 1e-3, 1e-4  # duty per rad/s, and per (rad/s)·tick, per unit; no document gives them
 
@@ -41,6 +41,7 @@ class FeetechLaw:
         self.centre = unit.zero
         self._bench_per_count = unit.scale * k.COUNTS_PER_RAD
         self._duty_per_kp = float(firmware.gains(1.0)[0]) / k.COUNTS_PER_RAD
+        self._duty_per_kd = self._duty_per_kp * (firmware.kd_scale or 0.0) / k.TICK
         self._duty_limit = firmware.demand_limit
         self._speed_limit = firmware.goal_speed_limit
         self.holding = False
@@ -118,7 +119,7 @@ class FeetechLaw:
         commands[k.MODE] = k.POSITION_MODE
         commands[k.GOAL] = self.to_count(get("goal_position"))
         commands[k.P_GAIN] = self._duty_per_kp * get("position_p_gain")
-        commands[k.D_GAIN] = self._duty_per_kp * _D_OVER_P * get("position_d_gain")
+        commands[k.D_GAIN] = self._duty_per_kd * get("position_d_gain")
         if "position_i_gain" in table:
             commands[k.I_GAIN] = self._duty_per_kp * _I_OVER_P * get("position_i_gain")
         speed = abs(self.velocity("goal_velocity"))
