@@ -83,6 +83,7 @@ from bam_core.text.robot_findings import (
     ReversedJoint,
     RobotErrors,
     RunLeftOut,
+    SlowRate,
     SteadySpeed,
     UndeterminedServos,
 )
@@ -298,6 +299,7 @@ EXAMPLES: tuple[Finding, ...] = (
     OtherZero(joint="lift", zero=1.0, error=0.15, other_error=0.00037),
     DerivedRanges(dataset="my_task", ranges=(("pan", 2549), ("lift", 3835))),
     NoLoad(servo="sts3215", load=0.01, friction=0.1),
+    SlowRate(models=("m4", "m6"), rate=29.97, runs=2, limit=45.0),
     IdleMotors(joints=JOINTS, servo="sts3215", friction=0.1),
     NoBand(model="m4", runs=tuple("abcde")),
     FreeBase(robot="robot.xml"),

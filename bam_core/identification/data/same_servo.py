@@ -77,5 +77,7 @@ def _describe_others(wanted: str, recordings: Sequence[Recording], name: Callabl
         if name(recording).casefold() != wanted.casefold():
             others.setdefault(name(recording), []).append(recording.name)
     named = "; ".join(f"{other!r}: {logs[0]}" for other, logs in others.items())
+    if len(recordings) == 1 and others:
+        return f"recording {recordings[0].name} ({name(recordings[0])!r}) is"
     count = sum(map(len, others.values()))
     return f"{count} of {len(recordings)} logs ({named}) are" if others else ""

@@ -333,15 +333,18 @@ def test_what_cannot_be_identified_is_refused_in_one_line(
 def test_one_log_of_another_servo_is_named(logs: dict[str, list[Recording]]) -> None:
     stranger = replace(logs["m1"][0], name="stranger", sha256="x", servo="xl320")
     with refused(Conflict, thing="servo mx106") as caught:
-        identify([*logs["m1"], stranger], load_servo("mx106"), IdentifySettings(models=["m1"]))
+        identify([*logs["m1"], stranger], load_servo("mx106"), IdentifySettings(models=["m1"], strict=True))
     assert "stranger" in caught.value.problem
+    settings = IdentifySettings(models=["m1"], trials=100, uncertainty=[])
+    found = identify([*logs["m1"], stranger], load_servo("mx106"), settings)
+    assert [excluded.name for excluded in found.excluded] == ["stranger"]
 
 
 def test_logs_under_another_control_law_are_refused(logs: dict[str, list[Recording]]) -> None:
     recorded = [replace(log, firmware="mx-protocol1") for log in logs["m1"]]
     other = replace(logs["m1"][0], name="other", sha256="x", firmware="mx-protocol2")
     with refused(Conflict, thing="servo mx106") as caught:
-        identify([*recorded, other], load_servo("mx106"), IdentifySettings(models=["m1"]))
+        identify([*recorded, other], load_servo("mx106"), IdentifySettings(models=["m1"], strict=True))
     assert "other" in caught.value.problem
 
 
