@@ -372,7 +372,7 @@ def test_what_prevents_the_start_is_one_line_and_status_2(
     elif problem == "busy":
         start_driver(port)
     elif problem == "wrong id":
-        parameters = {"ids": "[3]", "protocol": 2}
+        parameters = {"ids": "[3]", "protocol": 2, "answer_timeout": 0.05}  # hundreds of pings are silent
     else:
         parameters = {"rate": -1.0}
     driver = start_driver(port, ready=False, **parameters)
