@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 from rclpy.node import Node
@@ -74,25 +74,20 @@ BUS_PARAMETERS = (
 """Of every node with Dynamixel servos."""
 
 
-def bus_settings(node: Node, *, pwm: bool = False) -> DynamixelSettings:
-    """Return what a node's parameters say of its bus; raises BamError.
+def bus_settings(
+    node: Node, parameters: Iterable[NodeParameter] = BUS_PARAMETERS, *, pwm: bool = False
+) -> DynamixelSettings:
+    """Return what a node's parameters set for its bus; raises BamError.
 
     Args:
-        node: that has BUS_PARAMETERS.
+        node: that has these parameters.
+        parameters: of its bus.
         pwm: whether servos are commanded by duty.
     """
-    value = {parameter.name: node.get_parameter(parameter.name).value for parameter in BUS_PARAMETERS}
-    return DynamixelSettings(
-        port=str(value["port"]),
-        joints=tuple(value["joint_names"]),
-        ids=tuple(value["ids"]),
-        baud_rate=int(value["baud_rate"]),
-        protocol=int(value["protocol"]),
-        pwm=pwm,
-        models=str(value["models"]),
-        watchdog=float(value["watchdog"]),
-        answer_timeout=float(value["answer_timeout"]),
-    )
+    value = {parameter.name: node.get_parameter(parameter.name).value for parameter in parameters}
+    settings = {field.name: value[field.name] for field in fields(DynamixelSettings) if field.name in value}
+    joints, ids = tuple(value["joint_names"]), tuple(settings.pop("ids"))
+    return DynamixelSettings(joints=joints, ids=ids, pwm=pwm, **settings)
 
 
 class DynamixelNode(ServoNode):

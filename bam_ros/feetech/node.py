@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rclpy.node import Node
-
 from bam_ros.driver.servo_about import (
     POSITION_INTERFACES,
     POSITION_PARAMETERS,
@@ -17,8 +15,8 @@ from bam_ros.driver.servo_about import (
 )
 from bam_ros.driver.servo_bus import ServoBus
 from bam_ros.driver.servo_node import ServoNode
-from bam_ros.dynamixel.bus import DynamixelSettings
 from bam_ros.dynamixel.node import BUS_PARAMETERS as DYNAMIXEL_PARAMETERS
+from bam_ros.dynamixel.node import bus_settings
 from bam_ros.feetech.bus import FeetechBus
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.node.process import run_node
@@ -34,23 +32,6 @@ BUS_PARAMETERS = tuple(
     if parameter.name not in ("protocol", "models")
 )
 """Of every node with Feetech servos: those of Dynamixel servos, without their protocols and tables."""
-
-
-def bus_settings(node: Node) -> DynamixelSettings:
-    """Return what a node's parameters set for its bus; raises BamError.
-
-    Args:
-        node: that has BUS_PARAMETERS.
-    """
-    value = {parameter.name: node.get_parameter(parameter.name).value for parameter in BUS_PARAMETERS}
-    return DynamixelSettings(
-        port=str(value["port"]),
-        joints=tuple(value["joint_names"]),
-        ids=tuple(value["ids"]),
-        baud_rate=int(value["baud_rate"]),
-        watchdog=float(value["watchdog"]),
-        answer_timeout=float(value["answer_timeout"]),
-    )
 
 
 class FeetechNode(ServoNode):
@@ -82,7 +63,7 @@ class FeetechNode(ServoNode):
 
     def create_bus(self) -> ServoBus:
         """Build the bus from the parameters; raises BamError."""
-        return FeetechBus(bus_settings(self), self._stop, self.get_logger().info)
+        return FeetechBus(bus_settings(self, BUS_PARAMETERS), self._stop, self.get_logger().info)
 
 
 PROGRAM = NodeProgram(about=FeetechNode.ABOUT, make_node=FeetechNode)

@@ -3,25 +3,15 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType
 
-_INTERRUPTED = 130
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    os._exit(_INTERRUPTED)  # nothing is open yet
+from bam_ros.emulators.starting import begin
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Say that it starts before the imports that take seconds, and end quietly when interrupted meanwhile."""
-    signal.signal(signal.SIGINT, _leave)
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    if not {"-h", "--help"} & set(arguments):
-        print("starting a virtual EtherCAT segment ...", flush=True)
+    """Print that it starts before the imports that take seconds, then serve."""
+    arguments = begin(argv, "a virtual EtherCAT segment")
     from bam_ros.emulators.erob.command import main as serve
 
     return serve(arguments)

@@ -3,25 +3,15 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType
 
-_INTERRUPTED = 130
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    os._exit(_INTERRUPTED)  # nothing is open yet
+from bam_ros.emulators.starting import begin
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print that it starts before the imports that take seconds, and end quietly when interrupted then."""
-    signal.signal(signal.SIGINT, _leave)
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    if not {"-h", "--help"} & set(arguments):
-        print("starting a virtual Feetech bus ...", flush=True)
+    """Print that it starts before the imports that take seconds, then serve."""
+    arguments = begin(argv, "a virtual Feetech bus")
     from bam_core.servo.pendulum import PendulumBench
     from bam_ros.emulators.dynamixel.builder import BusSetup
     from bam_ros.emulators.dynamixel.command import main as serve

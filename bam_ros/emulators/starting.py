@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the command of an emulator starts: at once with a line, for its imports take seconds."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+_INTERRUPTED = 130
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    os._exit(_INTERRUPTED)  # nothing is open yet
+
+
+def begin(argv: Sequence[str] | None, what: str) -> list[str]:
+    """Print what starts, and let an interrupt before the command serves end it quietly.
+
+    Args:
+        argv: arguments of the command; None: those of the process.
+        what: starts, as the line names it.
+
+    Returns:
+        The arguments.
+    """
+    signal.signal(signal.SIGINT, _leave)
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not {"-h", "--help"} & set(arguments):
+        print(f"starting {what} ...", flush=True)
+    return arguments
