@@ -6,7 +6,7 @@ CORE_TESTS := test/core test/papers test/studies --ignore=test/studies/faults --
 
 ROUNDS ?= 20
 
-.PHONY: setup dev demo demo-erob test test-time test-long test-random check rooms coverage bench soak faults soak-drivers mutants fuzz papers docs pictures install-check release format lock clean
+.PHONY: setup dev demo demo-feetech demo-erob test test-time test-long test-random check rooms coverage bench soak faults soak-drivers mutants fuzz papers docs pictures install-check release format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -20,6 +20,9 @@ dev:  ## `make setup`, and what tests and checks need beside
 
 demo: setup  ## record a virtual servo over its bus, identify it, simulate it (under 5 minutes)
 	@.venv/bin/bam demo --output demo_output
+
+demo-feetech: setup  ## the same with a Feetech STS3215
+	@.venv/bin/bam demo --servo sts3215 --output demo_feetech_output
 
 demo-erob: setup  ## the same with an eRob80 on a virtual EtherCAT segment (needs root)
 	@.venv/bin/bam demo --servo erob80_100 --output demo_erob_output

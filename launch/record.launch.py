@@ -3,6 +3,7 @@
 
     ros2 launch bam_bench record.launch.py port:=/dev/ttyUSB0 session:=session.yaml output:=recordings
     ros2 launch bam_bench record.launch.py virtual:=true output:=recordings
+    ros2 launch bam_bench record.launch.py driver:=feetech port:=/dev/ttyACM0 session:=mine.yaml
     ros2 launch bam_bench record.launch.py driver:=erob interface:=eth0 session:=mine.yaml
     ros2 launch bam_bench record.launch.py driver:=erob virtual:=true output:=recordings
     ros2 launch bam_bench record.launch.py one_process:=true port:=/dev/ttyUSB0 output:=recordings
@@ -32,19 +33,20 @@ from bam_ros.launching.launch_values import LaunchValues, PlannedNode, describe_
 VIRTUAL_INTERFACE = "ecat0"
 SESSIONS = Path(__file__).parents[1] / "config" / "sessions"
 QUICK, NONE = "quick", "none"
+QUICK_FILES = {"dynamixel": "quick.yaml", "feetech": "quick_feetech.yaml", "erob": "quick_erob.yaml"}
 
 ARGUMENTS = (
     Argument(
         name="driver",
         default="dynamixel",
-        choices=("dynamixel", "erob"),
-        description="dynamixel: a servo on a serial port; erob: a drive on an EtherCAT interface",
+        choices=("dynamixel", "feetech", "erob"),
+        description="dynamixel, feetech: a servo on a serial port; erob: a drive on an EtherCAT interface",
     ),
     Argument(
         name="session",
         default=QUICK,
-        description="session file (YAML); quick: quick.yaml of this package, or quick_erob.yaml; none: the"
-        " recorder waits for goals of its action `record`",
+        description="session file (YAML); quick: quick.yaml of this package, or quick_feetech.yaml, or"
+        " quick_erob.yaml; none: the recorder waits for goals of its action `record`",
     ),
     Argument(
         name="output",
@@ -85,8 +87,9 @@ ARGUMENTS = (
     Argument(
         name="servo",
         default="",
-        description="virtual servo: mx64, mx64_2, mx106, mx106_2 or xl330; of an erob, real or virtual:"
-        " erob80_50, erob80_100; empty: mx106, or erob80_100",
+        description="virtual servo: mx64, mx64_2, mx106, mx106_2 or xl330; of feetech: sts3215,"
+        " sts3250 or sm8512bl; of an erob, real or virtual: erob80_50, erob80_100; empty: mx106, sts3215 or"
+        " erob80_100",
     ),
     Argument(name="seed", default=0, description="virtual servo: seed of its hidden parameters"),
     Argument(
@@ -120,7 +123,7 @@ def nodes(values: LaunchValues) -> list[Action]:
         )
     else:
         port = values["port"] or (str(default_link(values.namespace)) if values["virtual"] else "")
-        driver, bench = _dynamixel(values, port), _virtual_dynamixel(values, port)
+        driver, bench = _serial(values, port), _virtual_serial(values, port)
         sign = f"bit/s: {port}"
     others = [_recorder(values), *_observer(values)]
     if values["one_process"]:
@@ -143,8 +146,7 @@ def _recorder(values: LaunchValues) -> PlannedNode:
     # Of each bench its own: bags of two would be taken for one session's.
     defaults = {"output": str(PurePosixPath(values["output"], values.namespace.strip("/")))}
     if session == QUICK:
-        file = SESSIONS / ("quick_erob.yaml" if driver == "erob" else "quick.yaml")
-        defaults.update(session_file=str(file), autostart=True)
+        defaults.update(session_file=str(SESSIONS / QUICK_FILES[driver]), autostart=True)
     elif session not in (NONE, ""):
         parameters.update(session_file=session, autostart=True)
     return PlannedNode(executable="recorder", parameters=parameters, defaults=defaults, title="the recorder")
@@ -154,10 +156,10 @@ def _observer(values: LaunchValues) -> list[PlannedNode]:
     """Describe the observer, where a robot for it is named."""
     if not values["observer"]:
         return []
-    if values["driver"] == "dynamixel":
+    if values["driver"] != "erob":
         raise Unsupported(
             "observer",
-            "Dynamixel servos measure no torque, from which it estimates friction",
+            f"{values['driver'].capitalize()} servos measure no torque, from which it estimates friction",
             expected="driver:=erob",
         )
     period = {"period": 1.0 / values["rate"]} if values["rate"] > 0.0 else {}
@@ -171,9 +173,9 @@ def _observer(values: LaunchValues) -> list[PlannedNode]:
     ]
 
 
-def _virtual_dynamixel(values: LaunchValues, port: str) -> PlannedNode:
+def _virtual_serial(values: LaunchValues, port: str) -> PlannedNode:
     parameters = {"link": port, **values.parameters("servo", "id", "seed")}
-    return _bench("virtual_dynamixel", parameters)
+    return _bench(f"virtual_{values['driver']}", parameters)
 
 
 def _virtual_erob(values: LaunchValues, interface: str) -> PlannedNode:
@@ -189,10 +191,10 @@ def _bench(executable: str, parameters: dict[str, object]) -> PlannedNode:
     return PlannedNode(executable=executable, parameters=parameters, title="the virtual bench", quiet=False)
 
 
-def _dynamixel(values: LaunchValues, port: str) -> PlannedNode:
+def _serial(values: LaunchValues, port: str) -> PlannedNode:
     given = values.parameters("baud_rate", "rate", "wait_for_device", ids="id", joint_names="joint")
     parameters = {**({"port": port} if port else {}), **_listed(given, "ids", "joint_names")}
-    return _driver("dynamixel", parameters, values)
+    return _driver(values["driver"], parameters, values)
 
 
 def _erob(values: LaunchValues, interface: str) -> PlannedNode:

@@ -29,9 +29,11 @@ PROCESSES: Mapping[str, tuple[NodeAbout, ...]] = {
 """Executable -> nodes that it may run."""
 _WIRES = {
     "dynamixel": "the serial port `port`",
+    "feetech": "the serial port `port`",
     "erob": "raw EtherCAT frames at `interface`; a pipe to its own master process",
     "feedforward": "the serial port `port` where it drives servos itself",
     "virtual_dynamixel": "the pseudo-terminal that it makes",
+    "virtual_feetech": "the pseudo-terminal that it makes",
     "virtual_erob": "raw EtherCAT frames at the virtual interface that it makes; a local control socket",
 }
 _PARAMETERS = (
@@ -51,7 +53,8 @@ _LIFECYCLE = (
     "get_transition_graph",
 )
 _OF_DRIVERS = ("set_gains", "hold_gains", "get_state")
-_LIFECYCLE_NODES = ("dynamixel", "erob", "simulator", "feedforward")
+_DRIVERS = ("dynamixel", "feetech", "erob", "simulator")
+_LIFECYCLE_NODES = (*_DRIVERS, "feedforward")
 
 
 def table() -> str:
@@ -139,8 +142,9 @@ LINKS = {"recorder": "recorder_link"}
 """Node -> a second one of its process, which hears and commands a driver."""
 _REQUESTS = {
     "recorder": (
-        *(f"{driver}/{name}" for driver in ("dynamixel", "erob", "simulator") for name in _OF_DRIVERS),
+        *(f"{driver}/{name}" for driver in _DRIVERS for name in _OF_DRIVERS),
         "virtual_dynamixel/set_load",
+        "virtual_feetech/set_load",
         "virtual_erob/set_load",
         "simulator/set_load",
     )

@@ -21,7 +21,7 @@ STUDIES = ("test/studies/faults", "test/studies/soak")  # those that start nodes
 # Parts that take about as long as each other. Together they are all of them: the last one takes the rest.
 PARTS = {
     "erob": ["erob"],
-    "dynamixel": ["dynamixel", "emulators/dynamixel"],
+    "dynamixel": ["dynamixel", "emulators/dynamixel", "feetech", "emulators/feetech"],
     "feedforward": ["feedforward", "simulator", "identification", "node"],
     "recorder": ["recorder", "cli"],
     "driver": ["driver"],

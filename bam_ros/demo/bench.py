@@ -39,24 +39,49 @@ class DemoBench(ABC):
         """Start the virtual servo and its driver."""
 
 
-class DynamixelBench(DemoBench):
-    """An MX-106 behind a pseudo-terminal."""
+class SerialBench(DemoBench):
+    """A servo behind a pseudo-terminal.
 
-    servo = "mx106"
-    session = "quick.yaml"
-    driver = "dynamixel"
-    virtual = "virtual_dynamixel"
+    Attributes:
+        driver_module: of the node that drives.
+        virtual_module: of the node that emulates.
+    """
+
+    driver_module: str
+    virtual_module: str
 
     def start(self, nodes: NodeProcesses, output: Path, seed: int) -> None:
         """Start both; the port is a link in the output directory."""
         port = output / "bus"
         nodes.start(
             self.virtual,
-            "bam_ros.emulators.dynamixel.node",
+            self.virtual_module,
             {"servo": self.servo, "link": port, "seed": seed, "baud_rate": 1_000_000},
         )
         nodes.wait_for(port)
-        nodes.start(self.driver, "bam_ros.dynamixel.node", {"port": port})
+        nodes.start(self.driver, self.driver_module, {"port": port})
+
+
+class DynamixelBench(SerialBench):
+    """An MX-106."""
+
+    servo = "mx106"
+    session = "quick.yaml"
+    driver = "dynamixel"
+    driver_module = "bam_ros.dynamixel.node"
+    virtual = "virtual_dynamixel"
+    virtual_module = "bam_ros.emulators.dynamixel.node"
+
+
+class FeetechBench(SerialBench):
+    """An STS3215 of 12 V."""
+
+    servo = "sts3215"
+    session = "quick_feetech.yaml"
+    driver = "feetech"
+    driver_module = "bam_ros.feetech.node"
+    virtual = "virtual_feetech"
+    virtual_module = "bam_ros.emulators.feetech.node"
 
 
 class ErobBench(DemoBench):
@@ -81,6 +106,6 @@ class ErobBench(DemoBench):
 
 
 DEMO_BENCHES: Mapping[str, DemoBench] = MappingProxyType(
-    {bench.servo: bench for bench in (DynamixelBench(), ErobBench())}
+    {bench.servo: bench for bench in (DynamixelBench(), FeetechBench(), ErobBench())}
 )
 """By servo."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Emulated servos that speak the real protocols: the nodes `virtual_dynamixel` and `virtual_erob`."""
+"""Emulated servos that speak real protocols: nodes `virtual_dynamixel`, `virtual_feetech`, `virtual_erob`."""

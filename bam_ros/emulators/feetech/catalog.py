@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from bam_core.servo.friction import Friction
 from bam_core.servo.motor import DcMotor
+from bam_core.servo.pendulum import PendulumBench
+from bam_ros.emulators.dynamixel.builder import BusSetup
 from bam_ros.emulators.dynamixel.catalog import Catalog
 from bam_ros.emulators.feetech.servo import FeetechServo
 from bam_ros.emulators.hidden_servo import HiddenServo
@@ -66,3 +68,9 @@ FEETECH = Catalog(
     draw=draw_hidden_servo,
     kinds={PROTOCOL: FeetechServo},
 )
+
+
+def default_setup() -> BusSetup:
+    """Return what is on the bus of an emulator where nothing else is asked for."""
+    load = PendulumBench(mass=0.5, arm_mass=0.05, length=0.15)
+    return BusSetup(catalog=FEETECH, servo="sts3215", pendulum=load)

@@ -25,8 +25,10 @@ from bam_ros.dynamixel.node import DynamixelNode
 from bam_ros.emulators.dynamixel.bus_link import default_link
 from bam_ros.emulators.dynamixel.node import VirtualDynamixelNode
 from bam_ros.emulators.erob.node import VirtualErobNode
+from bam_ros.emulators.feetech.node import VirtualFeetechNode
 from bam_ros.erob.node import ErobNode
 from bam_ros.feedforward.node import FeedForwardNode
+from bam_ros.feetech.node import FeetechNode
 from bam_ros.friction_observer.node import FrictionObserverNode
 from bam_ros.identification.node import IdentificationNode
 from bam_ros.launching.argument import Argument
@@ -52,6 +54,8 @@ NAMES = ("feedforward", "identify", "record", "simulate")
 NODES = (
     DynamixelNode,
     VirtualDynamixelNode,
+    FeetechNode,
+    VirtualFeetechNode,
     FeedForwardNode,
     ErobNode,
     VirtualErobNode,
@@ -71,7 +75,7 @@ STARTS = {
     "record": [
         *(
             {"driver": driver, "virtual": virtual, "one_process": "false"}
-            for driver in ("dynamixel", "erob")
+            for driver in ("dynamixel", "feetech", "erob")
             for virtual in ("false", "true")
         ),
         {"driver": "erob", "virtual": "false", "one_process": "false", "observer": "robot.xml"},
@@ -184,7 +188,10 @@ def test_every_executable_is_installed_and_its_end_ends_the_launch(name: str) ->
             assert node.action.on_exit.reason.endswith("has ended")
 
 
-@pytest.mark.parametrize(("driver", "session"), [("dynamixel", "quick.yaml"), ("erob", "quick_erob.yaml")])
+@pytest.mark.parametrize(
+    ("driver", "session"),
+    [("dynamixel", "quick.yaml"), ("feetech", "quick_feetech.yaml"), ("erob", "quick_erob.yaml")],
+)
 def test_servo_and_session_are_those_of_the_driver_by_default(driver: str, session: str) -> None:
     context = started("record", driver=driver, virtual="true")
     recorder = given(context.started("recorder"))
@@ -377,7 +384,7 @@ def test_nothing_is_left_in_the_temporary_directory(
 
 
 @pytest.mark.parametrize("virtual", ["false", "true"])
-@pytest.mark.parametrize("driver", ["dynamixel", "erob"])
+@pytest.mark.parametrize("driver", ["dynamixel", "feetech", "erob"])
 def test_nodes_in_one_process_have_the_parameters_of_nodes_in_several(driver: str, virtual: str) -> None:
     arguments = {
         "driver": driver,
