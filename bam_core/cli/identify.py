@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from bam_core.cli.cluster import add_cluster, executor_for
 from bam_core.cli.logs import add_logs, add_strict, add_test
+from bam_core.cli.map_words import add_map, map_words
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import BamError, Conflict, Missing, Terminated, WrongType
 from bam_core.identification.search.methods import DEFAULT_METHOD, METHODS
@@ -123,6 +124,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_cluster(parser)
     add_set(parser)
+    add_map(parser)
     add_strict(parser)
     parser.add_argument("--output", required=True, metavar="DIR", help="directory for results")
 
@@ -158,7 +160,9 @@ def run(arguments: argparse.Namespace) -> int:
             f"{arguments.output} holds the servo file {file.name}, which results may replace",
             advice="name another directory",
         )
-    loaded = load_usable(arguments.logs, set_fields=arguments.set, strict=arguments.strict)
+    loaded = load_usable(
+        arguments.logs, set_fields=arguments.set, strict=arguments.strict, map=map_words(arguments)
+    )
     test = None
     if words := (arguments.test or ()):
         loaded, test = _test(words, loaded, arguments)
@@ -246,7 +250,7 @@ def _test(
     for word in words:
         if word.isidentifier() and not Path(word).exists():
             raise WrongType("--test", word, "a rule such as kp=800, or paths of logs")
-    test = load_usable(words, set_fields=arguments.set, strict=arguments.strict)
+    test = load_usable(words, set_fields=arguments.set, strict=arguments.strict, map=map_words(arguments))
     recordings, held_out = loaded.recordings, test.recordings
     digests = {recording.sha256 for recording in held_out}
     both = tuple(str(recording.source) for recording in recordings if recording.sha256 in digests)

@@ -57,9 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         bench.add_argument(f"--{name}", type=float, metavar="X", help=f"{text} (default: {default:g})")
     bench.add_argument(
         "--kp",
-        type=float,
-        metavar="X",
-        help="position gain, firmware units (default: the servo's factory gain)",
+        metavar="KP|JOINT=KP,...",
+        help="position gain, firmware units; with --robot also of joints (names or patterns), as in --kp "
+        "pan=8,lift=32 (default: with --robot a bench.yaml above it, else the servo's factory gain)",
+    )
+    bench.add_argument(
+        "--kd", metavar="KD|JOINT=KD,...", help="derivative gain, likewise (default: a bench.yaml, or 0)"
     )
     bench.add_argument("--vin", type=float, metavar="V", help="supply (default: the servo's nominal one)")
     parser.add_argument(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import io
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,7 @@ def run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
     from bam_core.mujoco import BenchCommands, replay
     from bam_core.recordings.trajectories import script as find_script
     from bam_core.servo.effects import IDEAL_BENCH
+    from bam_core.servo.gains import require_gain
     from bam_core.servo.pendulum import PendulumBench
     from bam_core.servo.plausible import PLAUSIBLE
 
@@ -56,12 +57,16 @@ def run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
     defaults = {
         **BENCH_DEFAULTS,
         "kp": servo.firmware.factory_kp,
+        "kd": 0.0,
         "vin": servo.nominal_voltage,
     }
     option = {
         name: default if (given := getattr(arguments, name)) is None else given
         for name, default in defaults.items()
     }
+    for name in ("kp", "kd"):
+        option[name] = _one_gain(f"--{name}", option[name])
+    require_gain("--kd", option["kd"], "kd")
     for name, quantity in (("kp", "kp"), ("vin", "supply_voltage")):
         least, most = PLAUSIBLE[quantity]
         if not least <= option[name] <= most:
@@ -78,6 +83,7 @@ def run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
             torque_enabled=enabled,
             supply_voltage=option["vin"],
             position=float(goal[0]),
+            kd=option["kd"],
         ),
         dt=arguments.dt,
         kp=option["kp"],
@@ -93,6 +99,16 @@ def run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _one_gain(option: str, given: str | float) -> float:
+    """Return the gain of the one servo; raises BamError."""
+    from bam_core.servo.gains import gain_from_text
+
+    gain = gain_from_text(option, given) if isinstance(given, str) else given
+    if isinstance(gain, Mapping):
+        raise Conflict(option, "names joints", expected="a number for the one servo of a bench")
+    return gain
+
+
 def run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
     """Simulate the commands of recordings, and print the errors of the positions."""
     import numpy as np
@@ -101,7 +117,7 @@ def run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
     from bam_core.mujoco import replay_recording
     from bam_core.recordings import load_recordings
 
-    for name in (*BENCH_DEFAULTS, "kp", "vin"):
+    for name in (*BENCH_DEFAULTS, "kp", "kd", "vin"):
         if getattr(arguments, name) is not None:
             raise Conflict(f"--{name.replace('_', '-')}", "not with --recording, which holds its own")
     rows, errors = [], []

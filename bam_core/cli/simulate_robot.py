@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.cli.robot.case import servo_words
-from bam_core.errors import Conflict, Missing
+from bam_core.errors import BamError, Conflict, Missing
 
 if TYPE_CHECKING:
     import mujoco
 
     from bam_core.mujoco.native import NativeServo
+    from bam_core.servo.gains import Gain
 
 _OF_A_BENCH = (
     "servo",
@@ -30,7 +32,6 @@ _OF_A_BENCH = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the robot until the window is closed."""
-    from bam_core.mujoco.native import NativeServo
     from bam_core.mujoco.robot_file import load_robot
     from bam_core.mujoco.window import require_screen, show_live
     from bam_core.robot.joints import servos_by_joint
@@ -45,12 +46,53 @@ def run(arguments: argparse.Namespace) -> int:
     require_screen("simulate it behind ROS topics with the node 'simulator' instead")
     spec = load_robot(arguments.robot)
     names = servos_by_joint(spec, servo_words(arguments.servos))
-    servos = {
-        joint: NativeServo(servo=name, kp=arguments.kp, supply_voltage=arguments.vin)
-        for joint, name in names.items()
-    }
+    servos = native_servos(names, arguments)
     show_live(*prepared(spec, servos, arguments.dt, start_contacts=arguments.start_contacts))
     return 0
+
+
+def native_servos(names: Mapping[str, str], arguments: argparse.Namespace) -> dict[str, NativeServo]:
+    """Return joint -> its servo, with gains and supply of the options, else of a bench.yaml above the robot.
+
+    Args:
+        names: joint -> name of its servo.
+        arguments: of the command.
+
+    Raises:
+        BamError: a gain is of no joint, out of range, or its effect in this servo is not known.
+    """
+    from bam_core.mujoco.native import NativeServo
+    from bam_core.recordings.header_corrections import rules_above
+    from bam_core.servo.gains import gain_from_text, gain_of, over, require_gain
+
+    gains: dict[str, Gain | None] = {"kp": None, "kd": None}
+    supply: float | None = None
+    for rule in rules_above(Path(arguments.robot)):
+        for name, value in () if rule.where else rule.set.items():  # where: of recordings
+            if name in gains and not isinstance(value, str):
+                gains[name] = over(gains[name], value, names, rule.source)
+            elif name == "vin" and isinstance(value, float):
+                supply = value
+    for name in gains:
+        if (text := getattr(arguments, name)) is not None:
+            given = gain_from_text(f"--{name}", text)
+            require_gain(f"--{name}", given, name)
+            gains[name] = over(gains[name], given, names, f"--{name}")
+    servos = {}
+    for joint, servo in names.items():
+        kd = gain_of(gains["kd"], joint) or 0.0
+        native = NativeServo(
+            servo=servo,
+            kp=gain_of(gains["kp"], joint),
+            kd=kd,
+            supply_voltage=supply if arguments.vin is None else arguments.vin,
+        )
+        try:
+            native.config()
+        except BamError as error:
+            raise error.within(f"joint '{joint}'") from None
+        servos[joint] = native
+    return servos
 
 
 def prepared(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
 from bam_core.cli.logs import add_logs, add_params, add_strict
+from bam_core.cli.map_words import add_map, map_words
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import Missing, OutOfRange
 from bam_core.files.atomic_file import require_file, write_text
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_params(parser, "; required")
     add_bench_effects(parser, "; beside it, zero offset and delay fitted to the logs")
     add_set(parser)
+    add_map(parser)
     add_strict(parser)
     parser.add_argument("--json", metavar="FILE", help="write the errors [rad] to this file")
     parser.add_argument(
@@ -91,7 +93,9 @@ def run(arguments: argparse.Namespace) -> int:
     paths = list(dict.fromkeys(arguments.params))
     names = unique_names([Path(path) for path in paths])
     servos = {name: load_servo(path) for name, path in zip(names, paths, strict=True)}
-    loaded = load_usable(arguments.logs, set_fields=arguments.set, strict=arguments.strict)
+    loaded = load_usable(
+        arguments.logs, set_fields=arguments.set, strict=arguments.strict, map=map_words(arguments)
+    )
     recordings = loaded.recordings
     warn_unsuitable(servos[names[0]], recordings)
     if all(recording.open_loop for recording in recordings):

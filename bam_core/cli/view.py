@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
 from bam_core.cli.logs import add_logs, add_params
+from bam_core.cli.map_words import add_map, map_words
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import Conflict, WrongShape
 from bam_core.files.atomic_file import require_file, write_text
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_params(parser, ", which are simulated and compared")
     add_bench_effects(parser)
     add_set(parser)
+    add_map(parser)
     parser.add_argument(
         "--output", metavar="FILE", help=f"page to write (default: {PAGE} where the command is run)"
     )
@@ -65,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise WrongShape("--params", len(paths), f"{MOST_MODELS} models at most", advice="leave some out")
     titles = unique_names([Path(path) for path in paths])
     servos = [load_servo(path) for path in paths]
-    recordings = load_recordings(arguments.logs, set_fields=arguments.set)
+    recordings = load_recordings(arguments.logs, set_fields=arguments.set, map=map_words(arguments))
     benches = [bench_effects_for(arguments.bench_effects, path, recordings) for path in paths]
     models = [
         ModelView(

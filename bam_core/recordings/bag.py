@@ -11,6 +11,7 @@ import logging
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,15 @@ from bam_core.errors import BadData, BamError, Conflict, Malformed, Missing, Out
 from bam_core.recordings.bag_files import bag_name, data_files, read_messages
 from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.bag_writer import METADATA_NAME
+from bam_core.recordings.bench_map import mapped_samples
 from bam_core.recordings.cleaning import clean
 from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
 from bam_core.recordings.joint_series import COMMANDS_TYPE, STATES_TYPE
 from bam_core.recordings.law_keys import require_no_other_law
 from bam_core.recordings.message_decoder import BagContents, TypedMessage
-from bam_core.recordings.plain_bag import PLAIN_TYPES, read_plain_bag
+from bam_core.recordings.plain_bag import PLAIN_TYPES, PlainBag, read_plain_bag
 from bam_core.recordings.recording import Recording
+from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.finding import log_findings
 from bam_core.text.recording_findings import Interrupted
@@ -61,7 +64,12 @@ RUN_FORMAT = 1
 """Newest ``BenchRun.format`` that is understood."""
 
 
-def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Sequence[Rule] = ()) -> Recording:
+def read_bag(
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    rules: Sequence[Rule] = (),
+    recording_map: RecordingMap = NO_MAP,
+) -> Recording:
     """Read one run.
 
     Time is the states' acquisition stamp since ``BenchRun.start``, cut to the planned duration; the joint is
@@ -78,6 +86,7 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
         path: bag directory, or a file of a bag.
         name: of the recording, by default the name of the directory or file.
         rules: that set what it says of its run from outside.
+        recording_map: sign, zero and unit of the joint; topics, too, where no ``BenchRun`` names the joint.
 
     Raises:
         Malformed: it is damaged, cut short after it was finished, or without a description of its run.
@@ -90,7 +99,7 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
     cut = not all(content.complete for content in contents)
     messages = [message for content in contents for message in content.messages]
     if any(rule.set for rule in rules) and not any(message.type == RUN_TYPE for message in messages):
-        return _plain(path, name, files, rules, cut=cut and not finished)
+        return _plain(path, name, files, rules, recording_map, cut=cut and not finished)
     run = _run(path, len(files), messages, cut)
     header, corrections = apply_rules({field: getattr(run, of) for field, of in _HEADER.items()}, rules)
     try:
@@ -129,7 +138,7 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
         "duty": column("duty"),
     }
     try:
-        cleaned = clean(samples)
+        cleaned = clean(mapped_samples(samples, replace(recording_map, time_unit=None), joint))
         bench = PendulumBench(**{field: header[field] for field in ("mass", "arm_mass", "length")})
     except BamError as error:
         raise error.within(path) from None
@@ -159,17 +168,19 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
 
 
 def _plain(
-    path: Path, name: str | None, files: Sequence[Path], rules: Sequence[Rule], *, cut: bool
+    path: Path,
+    name: str | None,
+    files: Sequence[Path],
+    rules: Sequence[Rule],
+    recording_map: RecordingMap,
+    *,
+    cut: bool,
 ) -> Recording:
     contents = [read_messages(file, PLAIN_TYPES) for file in files]
-    return read_plain_bag(
-        path,
-        name or bag_name(path),
-        _digest(files),
-        contents,
-        rules,
-        cut=cut,
+    plain = PlainBag(
+        path=path, name=name or bag_name(path), digest=_digest(files), contents=contents, cut=cut
     )
+    return read_plain_bag(plain, rules, recording_map)
 
 
 def _require_whole(path: Path, files: Sequence[Path], contents: Sequence[BagContents]) -> bool:

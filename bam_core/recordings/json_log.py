@@ -27,10 +27,12 @@ from bam_core.errors import (
 )
 from bam_core.files.json_file import parse_json
 from bam_core.files.quoted_number import correct_number
+from bam_core.recordings.bench_map import mapped_samples, renamed_log
 from bam_core.recordings.cleaning import clean
 from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
 from bam_core.recordings.law_keys import require_no_other_law
 from bam_core.recordings.recording import Recording
+from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.finding import log_findings
@@ -55,7 +57,12 @@ class NotALogError(Malformed):
     """A JSON file that is something else than a log."""
 
 
-def read_json_log(path: Path, name: str | None = None, rules: Sequence[Rule] = ()) -> Recording:
+def read_json_log(
+    path: Path,
+    name: str | None = None,
+    rules: Sequence[Rule] = (),
+    recording_map: RecordingMap = NO_MAP,
+) -> Recording:
     """Read one log.
 
     Args:
@@ -65,6 +72,7 @@ def read_json_log(path: Path, name: str | None = None, rules: Sequence[Rule] = (
             input_volts temp``. Keys of settings that change the law are refused, see `law_keys`.
         name: of the recording, by default the file's stem.
         rules: that set keys of the log from outside.
+        recording_map: other names of keys, the unit, sign and zero of its positions, see `bench_map`.
 
     Raises:
         Unreadable: the file cannot be read.
@@ -76,13 +84,15 @@ def read_json_log(path: Path, name: str | None = None, rules: Sequence[Rule] = (
     data = _read_bytes(path)
     log = _parse(path, data)
     try:
-        measured = _fields(path, log, rules)
+        measured = _fields(path, renamed_log(log, recording_map), rules, recording_map)
     except BamError as error:
         raise error.within(path) from None
     return Recording(name=name or path.stem, source=path, sha256=hashlib.sha256(data).hexdigest(), **measured)
 
 
-def _fields(path: Path, log: dict[str, Any], rules: Sequence[Rule]) -> dict[str, Any]:
+def _fields(
+    path: Path, log: dict[str, Any], rules: Sequence[Rule], recording_map: RecordingMap
+) -> dict[str, Any]:
     """Return what a log tells, by the names that `Recording` has for it."""
     if "arm-mass" in log and "arm_mass" not in log:
         log = {**log, "arm_mass": log["arm-mass"]}
@@ -104,7 +114,8 @@ def _fields(path: Path, log: dict[str, Any], rules: Sequence[Rule]) -> dict[str,
         "temperature": _column(entries, "temp", "°C", required=False),
         "duty": _duty(entries, servo),
     }
-    cleaned = clean(samples)
+    joint = told.get("joint")
+    cleaned = clean(mapped_samples(samples, recording_map, joint if isinstance(joint, str) else None))
     return {
         "servo": servo,
         "firmware": header.firmware(servo),

@@ -16,8 +16,10 @@ from bam_core.recordings.excluded import Excluded, Exclusions
 from bam_core.recordings.findings import tell_findings
 from bam_core.recordings.header_corrections import Rule, rules_above, rules_from
 from bam_core.recordings.json_log import NotALogError, read_json_log
+from bam_core.recordings.map_file import recording_map_for, require_map, rules_of_map
 from bam_core.recordings.open_loop_text import read_open_loop_text
 from bam_core.recordings.recording import Recording
+from bam_core.recordings.recording_map import RecordingMap
 from bam_core.text.finding import log_findings
 from bam_core.text.recording_findings import Repeated
 
@@ -42,6 +44,7 @@ def load_recordings(
     *,
     set_fields: Mapping[str, float | str] | Sequence[str] = (),
     strict: bool = False,
+    map: Sequence[str] = (),
 ) -> list[Recording]:
     """Load every recording under some paths that can be used; see `load_usable`, which also lists the others.
 
@@ -51,7 +54,7 @@ def load_recordings(
     Raises:
         BamError: as of `load_usable`.
     """
-    return load_usable(paths, set_fields=set_fields, strict=strict).recordings
+    return load_usable(paths, set_fields=set_fields, strict=strict, map=map).recordings
 
 
 def load_usable(
@@ -59,6 +62,7 @@ def load_usable(
     *,
     set_fields: Mapping[str, float | str] | Sequence[str] = (),
     strict: bool = False,
+    map: Sequence[str] = (),
 ) -> Loaded:
     """Load every recording under some paths, and name those that cannot be used.
 
@@ -70,6 +74,8 @@ def load_usable(
             a ``bench.yaml``, see `header_corrections`.
         strict: the first recording that cannot be used ends the call. Else a warning names each, and it is
             left out.
+        map: words of `--map`: a YAML file or a name from `map_names` instead of a bench.yaml's map, and
+            joints as in "joint=-joint+0.12"; see `recording_map`.
 
     Readings that no bench can have produced are left out; see `bad_readings`. Positions that were updated by
     a clock of their own are given as of the times of their samples; see `position_updates`.
@@ -84,7 +90,8 @@ def load_usable(
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
-    overriding = rules_from(set_fields)
+    require_map(map)
+    overriding = (*rules_of_map(map), *rules_from(set_fields))
     recordings: dict[str, Recording] = {}
     exclusions = Exclusions(strict=strict)
     rules_met = _RulesMet()
@@ -94,7 +101,7 @@ def load_usable(
         with exclusions.attempt(source.name):
             try:
                 rules = (*rules_above(source.path), *overriding)
-                read = _read(source, rules)
+                read = _read(source, rules, recording_map_for(source.path, map))
             except NotALogError as error:
                 if source.named:
                     raise
@@ -108,17 +115,20 @@ def load_usable(
     exclusions.require_some(list(recordings))
     if not recordings:
         raise Malformed(
-            ", ".join(map(str, paths)), "only JSON files that are no logs", advice="check the path"
+            ", ".join(str(path) for path in paths),
+            "only JSON files that are no logs",
+            advice="check the path",
         )
     loaded = list(recordings.values())
     tell_findings(loaded, rules_met.unmet)
     return Loaded(recordings=loaded, excluded=tuple(exclusions.excluded))
 
 
-def _read(source: Source, rules: Sequence[Rule]) -> list[Recording]:
+def _read(source: Source, rules: Sequence[Rule], recording_map: RecordingMap) -> list[Recording]:
     if source.is_text:
-        return read_open_loop_text(source.path, source.name, rules)
-    return [(read_json_log if source.is_json else read_bag)(source.path, source.name, rules)]
+        return read_open_loop_text(source.path, source.name, rules, recording_map)
+    read = read_json_log if source.is_json else read_bag
+    return [read(source.path, source.name, rules, recording_map)]
 
 
 @dataclass

@@ -22,9 +22,11 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange, Unreadable
+from bam_core.recordings.bench_map import mapped_samples, require_joints_alone
 from bam_core.recordings.cleaning import clean
 from bam_core.recordings.header_corrections import Rule, apply_rules
 from bam_core.recordings.recording import Recording
+from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.servo.pendulum import PendulumBench
 
 HEADING = "StartOfNewTest"
@@ -54,7 +56,12 @@ class _Lines:
     rows: list[tuple[float, ...]] = field(default_factory=list)
 
 
-def read_open_loop_text(path: Path, name: str | None = None, rules: Sequence[Rule] = ()) -> list[Recording]:
+def read_open_loop_text(
+    path: Path,
+    name: str | None = None,
+    rules: Sequence[Rule] = (),
+    recording_map: RecordingMap = NO_MAP,
+) -> list[Recording]:
     """Read all runs of a file.
 
     A recording's source is the file with the run's name behind it.
@@ -67,6 +74,7 @@ def read_open_loop_text(path: Path, name: str | None = None, rules: Sequence[Rul
         path: the file.
         name: of the recordings, followed by the number of the run; by default the file's stem.
         rules: that set header fields from outside.
+        recording_map: sign and zero of the joint; it may have nothing else.
 
     Raises:
         Unreadable: the file cannot be read.
@@ -78,6 +86,7 @@ def read_open_loop_text(path: Path, name: str | None = None, rules: Sequence[Rul
         data = path.read_bytes()
     except OSError as error:
         raise Unreadable(path, error) from None
+    require_joints_alone(recording_map, "runs in open loop")
     runs = _runs(path, data.decode("ascii", errors="replace"))
     digits = len(str(len(runs) - 1))
     recordings = []
@@ -86,7 +95,7 @@ def read_open_loop_text(path: Path, name: str | None = None, rules: Sequence[Rul
         digest = hashlib.sha256(data + f"run {number}".encode()).hexdigest()
         place = path / f"{path.stem}_{number:0{digits}d}"
         try:
-            fields = _fields(path, run, rules)
+            fields = _fields(path, run, rules, recording_map)
         except BamError as error:
             raise error.within(place) from None
         recordings.append(
@@ -154,7 +163,7 @@ def _bad_line(path: Path, number: int, line: str, expected: str) -> Malformed:
     )
 
 
-def _fields(path: Path, run: _Lines, rules: Sequence[Rule]) -> dict[str, Any]:
+def _fields(path: Path, run: _Lines, rules: Sequence[Rule], recording_map: RecordingMap) -> dict[str, Any]:
     """Return what a run tells, by the names that `Recording` has for it."""
     known = {"inertia": LOADS[path.stem]} if path.stem in LOADS else {}
     header, corrections = apply_rules(
@@ -186,18 +195,17 @@ def _fields(path: Path, run: _Lines, rules: Sequence[Rule]) -> dict[str, Any]:
     speed[0] = np.nan
     _require_unit(time, counts, speed)
     n = len(time)
-    cleaned = clean(
-        {
-            "time": time * _SECONDS,
-            "position": _unwrapped(counts),
-            "velocity": speed * _COUNT,
-            "goal_position": np.full(n, np.nan),
-            "torque_enabled": np.ones(n, dtype=np.bool_),
-            "voltage": np.full(n, np.nan),
-            "temperature": np.full(n, np.nan),
-            "duty": command / _FULL_DUTY,
-        }
-    )
+    samples = {
+        "time": time * _SECONDS,
+        "position": _unwrapped(counts),
+        "velocity": speed * _COUNT,
+        "goal_position": np.full(n, np.nan),
+        "torque_enabled": np.ones(n, dtype=np.bool_),
+        "voltage": np.full(n, np.nan),
+        "temperature": np.full(n, np.nan),
+        "duty": command / _FULL_DUTY,
+    }
+    cleaned = clean(mapped_samples(samples, recording_map, header.get("joint")))
     return {
         "servo": header["motor"],
         "bench": PendulumBench(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,10 @@ from bam_core.recordings.goal_topics import no_goals
 from bam_core.recordings.header_corrections import NAME, Rule, apply_rules, require_no_inertia
 from bam_core.recordings.joint_series import SERIES_TYPES, JointSeries, joint_series
 from bam_core.recordings.law_keys import require_no_other_law
-from bam_core.recordings.map_file import map_above
 from bam_core.recordings.mapped_topics import mapped_messages, mapped_series
 from bam_core.recordings.message_decoder import BagContents, TypedMessage
 from bam_core.recordings.recording import Recording
+from bam_core.recordings.recording_map import RecordingMap
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.finding import log_findings
 from bam_core.text.recording_findings import Interrupted, UnmodelledSettings
@@ -40,29 +41,43 @@ _EXAMPLE = "set: {mass: 0.5, arm_mass: 0.05, length: 0.1, kp: 32, vin: 15, motor
 _REQUIRED = ("mass", "length", "kp", "motor")
 
 
-def read_plain_bag(
-    path: Path, name: str, digest: str, contents: Sequence[BagContents], rules: Sequence[Rule], *, cut: bool
-) -> Recording:
+@dataclass(frozen=True, kw_only=True)
+class PlainBag:
+    """A bag without ``BenchRun``.
+
+    Attributes:
+        path: of the bag.
+        name: of the recording.
+        digest: of the bag's data.
+        contents: of its files, with messages of `PLAIN_TYPES`.
+        cut: whether its recorder was interrupted.
+    """
+
+    path: Path
+    name: str
+    digest: str
+    contents: Sequence[BagContents]
+    cut: bool
+
+
+def read_plain_bag(bag: PlainBag, rules: Sequence[Rule], recording_map: RecordingMap) -> Recording:
     """Return the run from where torque goes on to where it goes off for the last time.
 
     Where nobody reports torque, it counts as on from the first goal to the end. Which topics count: see
     `bam_core.recordings.joint_series`. Samples are those of the joint's positions.
 
     Args:
-        path: of the bag.
-        name: of the recording.
-        digest: of the bag's data.
-        contents: of its files, with messages of `PLAIN_TYPES`.
+        bag: to read.
         rules: that say what the bag does not.
-        cut: whether its recorder was interrupted.
+        recording_map: topics, names, signs, zeros and the unit of joints.
 
     Raises:
         Malformed: nobody says load, gain or servo.
         BamError: it has no such joint, or unusable values; the line begins with the path.
     """
-    messages = [message for content in contents for message in content.messages]
-    topics = {topic: kind for content in contents for topic, kind in content.topics.items()}
-    recording_map = map_above(path)
+    path = bag.path
+    messages = [message for content in bag.contents for message in content.messages]
+    topics = {topic: kind for content in bag.contents for topic, kind in content.topics.items()}
     series = joint_series(path, mapped_messages(path, messages, recording_map), topics)
     try:
         series = mapped_series(series, recording_map)
@@ -84,9 +99,9 @@ def read_plain_bag(
     except BamError as error:
         raise error.within(path) from None
     recording = Recording(
-        name=name,
+        name=bag.name,
         source=path,
-        sha256=digest,
+        sha256=bag.digest,
         servo=header["motor"],
         firmware="",
         bench=bench,
@@ -101,7 +116,7 @@ def read_plain_bag(
         corrections=tuple(corrections),
         **cleaned.samples,
     )
-    if cut:
+    if bag.cut:
         log_findings(log, [Interrupted(kind="cut", source=path, duration=recording.duration)])
     if header["unmodelled"]:
         log_findings(log, [UnmodelledSettings(source=path, settings=header["unmodelled"])])

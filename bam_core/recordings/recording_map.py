@@ -40,6 +40,9 @@ ANGLE_UNITS: Mapping[str, float] = MappingProxyType({"rad": 1.0, "deg": math.pi 
 TIME_UNITS: Mapping[str, float] = MappingProxyType({"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9})
 """Unit of times -> s per unit."""
 
+NORMALISED = "normalised"
+"""The unit that becomes an angle by a calibration."""
+
 TOPICS = ("goal", "read")
 """What a topic can be of."""
 
@@ -171,6 +174,25 @@ class RecordingMap:
         """Return the description's name of one recorded joint; None: it is left out."""
         joint = self._joint(recorded, [recorded])
         return joint.name if joint else None
+
+    def recorded_joint(self, joint: str) -> tuple[str, JointMap]:
+        """Return the recorded name of a description's joint, and what it is there.
+
+        Raises:
+            Missing: the map leaves the joint of this name out.
+        """
+        for exact in (True, False):
+            for key, to in self.joints.items():
+                if to is None or ("*" in to.name) is exact:
+                    continue
+                for _, star in _matches(to.name, [joint]):
+                    return key.replace("*", star), JointMap(name=joint, sign=to.sign, zero=to.zero)
+        if joint in self.joints:
+            to = self.joints[joint]
+            if to is None:
+                raise Missing(f"{self.source}, joint {joint!r}", "its name in the driver")
+            return to.name, JointMap(name=joint, sign=to.sign, zero=to.zero)  # the other way round
+        return joint, JointMap(name=joint)
 
     def _joint(self, name: str, recorded: Sequence[str]) -> JointMap | None:
         if name in self.joints:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
+from bam_core.cli.map_words import add_map, map_words
 from bam_core.cli.robot.case import add_description, servo_words
 from bam_core.errors import Conflict, Unavailable
 from bam_core.text.comma_list import comma_list
@@ -22,6 +23,7 @@ from bam_ros.cli.stop_signals import stop_signals
 
 if TYPE_CHECKING:
     from bam_core.robot.contacts import ContactCheck
+    from bam_core.robot.mapped_motion import MappedMotion
     from bam_core.robot.motion import RobotMotion
     from bam_core.servo.gains import Gain
     from bam_ros.recorder.robot_recorder import RobotLinks, RobotRecorder
@@ -36,6 +38,7 @@ _INTERRUPTED = 130
 def add_arguments(group: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_description(group, has_joints=False)
+    add_map(group)
     group.add_argument(
         "--motion",
         required=True,
@@ -90,8 +93,11 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Play the motion once and leave its bag."""
     from bam_core.mujoco.robot_file import load_robot
+    from bam_core.recordings.map_file import recording_map_for
+    from bam_core.recordings.recording_map import NO_MAP
     from bam_core.robot.contacts import ContactCheck
     from bam_core.robot.joints import servos_by_joint
+    from bam_core.robot.mapped_motion import mapped_motion
     from bam_core.robot.motion import read_motion
     from bam_core.robot.motion_limits import require_reachable
     from bam_core.servo.gains import gain_text
@@ -108,7 +114,11 @@ def run(arguments: argparse.Namespace) -> int:
     )
     spec = load_robot(arguments.robot)
     require_reachable(motion, spec)
-    servos = servos_by_joint(spec, servo_words(arguments.servos)) if arguments.servos else {}
+    words = map_words(arguments)  # no bench.yaml beside the motion: nothing moves by a file that nobody named
+    mapped = mapped_motion(motion, recording_map_for(Path(arguments.motion), words) if words else NO_MAP)
+    motion = mapped.motion
+    types = servos_by_joint(spec, servo_words(arguments.servos)) if arguments.servos else {}
+    servos = {name: types[to.name] for name, to in mapped.joints.items() if to.name in types}
     contacts = ContactCheck(spec, arguments.root, clearance=arguments.clearance, floor=arguments.floor)
     bag = bag_directory(Path(arguments.output), Path(arguments.motion).stem, motion.kp)
     operator = RobotOperator()
@@ -120,11 +130,11 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             wait_for_robot(robot.links, robot.clients, operator.tick)
             require_playable(motion, robot.links, servos)
-            require_clear(motion, robot, contacts)
+            require_clear(mapped, robot, contacts)
             if not arguments.yes:
                 operator.ask(motion)
                 wait_for_robot(robot.links, robot.clients, operator.tick)
-                require_clear(motion, robot, contacts)
+                require_clear(mapped, robot, contacts)
             robot.hold_gains(motion.kp, operator.tick)
             recorder = RobotRecorder(
                 robot.links, motion, limits, lambda: robot.gains_problem(motion.kp, operator.tick)
@@ -156,7 +166,7 @@ def bag_directory(output: Path, stem: str, kp: Gain) -> Path:
     return path
 
 
-def require_clear(motion: RobotMotion, robot: RobotLinks, contacts: ContactCheck) -> None:
+def require_clear(mapped: MappedMotion, robot: RobotLinks, contacts: ContactCheck) -> None:
     """Check by the description that nothing touches on the way to the motion's start, and in the motion.
 
     What touches where the robot is now, or at the motion's start, is taken as how it lies or stands.
@@ -168,8 +178,13 @@ def require_clear(motion: RobotMotion, robot: RobotLinks, contacts: ContactCheck
 
     from bam_ros.recorder.robot_ready import postures
 
-    joints, begin = motion.joints, motion.goal_position[0]
-    now = np.array(list(postures(motion, robot.links).values()))
+    motion = mapped.motion
+    joints = [mapped.joints[name].name for name in motion.joints]
+    described = [
+        mapped.described(dict(zip(motion.joints, goal, strict=True))) for goal in motion.goal_position
+    ]
+    begin = described[0]
+    now = mapped.described(postures(motion, robot.links))
     for posture in (now, begin):
         contacts.allow(joints, posture)
     if problem := contacts.problem(contacts.way(joints, now, begin)):
@@ -178,7 +193,7 @@ def require_clear(motion: RobotMotion, robot: RobotLinks, contacts: ContactCheck
             problem,
             advice="move the robot by hand nearer to the start, torque is off, and record again",
         )
-    goals = np.stack([contacts.state(joints, goal) for goal in motion.goal_position])
+    goals = np.stack([contacts.state(joints, goal) for goal in described])
     if problem := contacts.problem(goals):
         raise Conflict("the motion", problem, advice="design one for this robot")
 

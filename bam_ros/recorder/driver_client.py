@@ -57,14 +57,15 @@ class DriverClient:
         """Whether a virtual bench takes the operator's place."""
         return self._load is not None
 
-    def hold_gains(self, gains: Mapping[str, float], tick: Tick) -> None:
-        """Make controllers proportional, and keep everybody from setting gains until `free_gains`.
+    def hold_gains(self, gains: Mapping[str, float], tick: Tick, kd: float = 0.0) -> None:
+        """Set gains, integral ones to none, and keep everybody from setting gains until `free_gains`.
 
         The driver ends that, too, a while after this process has ended.
 
         Args:
             gains: joint -> kp, firmware units.
             tick: called about ten times a second; what it raises ends the wait.
+            kd: derivative gain of all of them.
 
         Raises:
             BamError: no answer, another client holds gains, or a servo does not hold its gain.
@@ -72,10 +73,10 @@ class DriverClient:
         for _ in range(_HOLD_ATTEMPTS):
             self._wait_until_free(tick)
             for joint, kp in gains.items():
-                answer = self._set_gains(joint, kp, tick)
+                answer = self._set_gains(joint, kp, kd, tick)
                 if not answer.success:
                     raise BamError(answer.message).within(f"gains of {joint!r} at kp {kp:g}")
-            problem = self.gains_problem(gains, tick)
+            problem = self.gains_problem(gains, tick, kd)
             if not problem:
                 return
         raise Conflict(
@@ -94,7 +95,7 @@ class DriverClient:
             tick()
             time.sleep(TICK_PERIOD)
 
-    def gains_problem(self, gains: Mapping[str, float], tick: Tick) -> str:
+    def gains_problem(self, gains: Mapping[str, float], tick: Tick, kd: float = 0.0) -> str:
         """Return which servo does not hold its gain, as read from it, in words; empty: all do.
 
         They are held from then on, so that nothing is written here.
@@ -102,6 +103,7 @@ class DriverClient:
         Args:
             gains: joint -> kp, firmware units.
             tick: called about ten times a second; what it raises ends the wait.
+            kd: derivative gain of all of them.
 
         Raises:
             Unavailable: no answer.
@@ -111,7 +113,7 @@ class DriverClient:
             return str(answer.message)
         self._holds_gains = True
         for joint, kp in gains.items():
-            answer = self._set_gains(joint, kp, tick)  # which only reads what is held
+            answer = self._set_gains(joint, kp, kd, tick)  # which only reads what is held
             if not answer.success:
                 return str(answer.message)
         return ""
@@ -152,8 +154,8 @@ class DriverClient:
             if self._holds_gains and self._hold.service_is_ready():
                 self._hold.call_async(self._request(hold=True))
 
-    def _set_gains(self, joint: str, kp: float, tick: Tick) -> SetGains.Response:
-        return self._call(self._gains, SetGains.Request(name=joint, kp=float(kp)), tick)
+    def _set_gains(self, joint: str, kp: float, kd: float, tick: Tick) -> SetGains.Response:
+        return self._call(self._gains, SetGains.Request(name=joint, kp=float(kp), kd=float(kd)), tick)
 
     def _call(self, client: Any, request: Any, tick: Tick) -> Any:
         service = f"service {client.srv_name}"

@@ -314,6 +314,7 @@ class RunRecorder:
             arm_mass=run.load.arm_mass,
             length=run.load.length,
             kp=run.kp,
+            kd=run.kd,
             demand_limit=demand_limit(self._link.configuration, session.joint),
             supply_voltage=session.supply_voltage,
             script=run.script.name,

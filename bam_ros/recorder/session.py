@@ -6,9 +6,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bam_core.errors import Conflict, Missing, OutOfRange
+from bam_core.errors import BamError, Conflict, Missing, OutOfRange
 from bam_core.errors.checks import require_positive
 from bam_core.recordings.trajectories import TrajectoryScript
+from bam_core.servo.gains import require_gain
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.plausible import require_plausible
@@ -44,6 +45,7 @@ class PlannedRun:
         kp: position gain, firmware units.
         script: what the servo follows.
         repetition: from 1.
+        kd: derivative gain, firmware units.
     """
 
     index: int
@@ -52,6 +54,7 @@ class PlannedRun:
     kp: float
     script: TrajectoryScript
     repetition: int = 1
+    kd: float = 0.0
 
     @property
     def name(self) -> str:
@@ -59,13 +62,15 @@ class PlannedRun:
         arm = f"_a{_digits(self.load.arm_mass, 3)}" if self.load.arm_mass else ""
         again = f"_{self.repetition}" if self.repetition > 1 else ""
         load = f"m{_digits(self.load.mass, 2)}_l{_digits(self.load.length, 3)}{arm}"
-        return f"{load}_kp{self.kp:g}_{self.script.name}{again}"
+        kd = f"_kd{self.kd:g}" if self.kd else ""
+        return f"{load}_kp{self.kp:g}{kd}_{self.script.name}{again}"
 
     @property
     def label(self) -> str:
         """The run in words."""
         again = f", repetition {self.repetition}" if self.repetition > 1 else ""
-        return f"{describe_load(self.load)}, kp {self.kp:g}, {self.script.name}{again}"
+        kd = f", kd {self.kd:g}" if self.kd else ""
+        return f"{describe_load(self.load)}, kp {self.kp:g}{kd}, {self.script.name}{again}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +86,7 @@ class Session:
         loads: in the order in which the operator hangs them.
         gains: values of kp, firmware units.
         scripts: trajectory scripts.
+        kd: derivative gain of all runs, firmware units; LeRobot sets 32 on an SO-101.
         repetitions: how often everything is recorded with one load.
         notes: free text, kept in every bag.
         approach_speed: peak speed on the way to a script's start and back, rad/s.
@@ -90,6 +96,7 @@ class Session:
 
     Raises:
         OutOfRange: a value is.
+        Unsupported: the servo's law has no derivative gain.
         Missing: a list is empty.
         Conflict: a list has the same entry twice.
     """
@@ -102,6 +109,7 @@ class Session:
     loads: tuple[PendulumBench, ...]
     gains: tuple[float, ...]
     scripts: tuple[TrajectoryScript, ...]
+    kd: float = 0.0
     repetitions: int = 1
     notes: str = ""
     approach_speed: float = 0.8
@@ -141,6 +149,11 @@ class Session:
         for kp in self.gains:
             require_positive("session gains", kp=kp)
             require_plausible("session gains kp", "kp", kp)
+        require_gain("session kd", self.kd, "kd")
+        try:
+            self.servo.firmware.rate_time(min(self.gains, default=1.0), self.kd)
+        except BamError as error:
+            raise error.within("session") from None
         self._check_distinct()
 
     def runs(self) -> tuple[PlannedRun, ...]:
@@ -158,6 +171,7 @@ class Session:
                                 kp=kp,
                                 script=script,
                                 repetition=repetition,
+                                kd=self.kd,
                             )
                         )
         return tuple(plan)

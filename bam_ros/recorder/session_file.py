@@ -47,6 +47,7 @@ class SessionFile:
     scripts: tuple[TrajectoryScript, ...] = tuple(SCRIPTS.values())
     repetitions: int = Session.repetitions
     notes: str = Session.notes
+    kd: float = Session.kd
     approach_speed: float = Session.approach_speed
     position_limit: float = Session.position_limit
     error_limit: float = Session.error_limit

@@ -195,14 +195,14 @@ class SessionRecorder:
         gains = {session.joint: run.kp}
         call.prepare("setting gains")
         try:
-            self._driver.hold_gains(gains, call.tick)
+            self._driver.hold_gains(gains, call.tick, run.kd)
             if bag.exists():
                 aside = bag_shelf.set_aside(bag)
                 call.operator.tell(
                     f"run {run.name}: the interrupted bag is kept as {aside.name}, recording again"
                 )
             recorder = RunRecorder(
-                link, session, run, bag, lambda: self._driver.gains_problem(gains, call.tick)
+                link, session, run, bag, lambda: self._driver.gains_problem(gains, call.tick, run.kd)
             )
             call.follow(recorder)
             return recorder.record(call.tick)

@@ -15,6 +15,7 @@ from bam_core.arrays import Array
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName, Unsupported
 from bam_core.mujoco import BlackBox, ServoActuation, SimulationError
 from bam_core.mujoco.library_warnings import divergence_reported
+from bam_core.servo.gains import require_gain
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.servo_bus import (
@@ -99,6 +100,7 @@ class MujocoBus(ServoBus):
         self._kp = np.array(
             [settings.kp or servo.firmware.factory_kp for servo in settings.servos.values()], dtype=np.float64
         )
+        self._kd = np.zeros(len(settings.servos))
         self._resolution = np.array([servo.firmware.resolution for servo in settings.servos.values()])
         self._limits: tuple[tuple[float, float], ...] = ()
 
@@ -205,6 +207,7 @@ class MujocoBus(ServoBus):
         """
         world = World(self._settings)
         world.actuation.kp[:] = self._kp
+        world.actuation.kd[:] = self._kd
         self._world, self._limits = world, world.position_limits
         if self._draws:
             from bam_ros.simulator.ghosts import Ghosts  # here, for it takes half a second
@@ -255,28 +258,31 @@ class MujocoBus(ServoBus):
             self._world.actuation.torque_enabled[:] = 0.0
 
     def set_gains(self, name: str, gains: Gains) -> Gains:
-        """Set the gain of one servo and return what it holds, a whole number as in a register.
+        """Set the gains of one servo and return what it holds, whole numbers as in registers.
 
         Raises:
             UnknownName: no such joint.
-            OutOfRange: kp is none that registers hold.
-            Unsupported: a gain that the firmware model does not have.
+            OutOfRange: kp or kd is none that registers hold.
+            Unsupported: an integral gain, or a derivative one whose effect in this firmware is not known.
         """
         index = self._index(name)
         _require_kp(self._settings.servos[name], name, gains.kp)
-        if gains.ki != 0.0 or gains.kd != 0.0:
-            raise Unsupported(
-                name,
-                f"ki {gains.ki:g} and kd {gains.kd:g} are not simulated",
-                expected="0 for both",
-                advice="set them to 0",
-            )
-        self._kp[index] = self._simulation().kp[index] = round(gains.kp)
-        return Gains(kp=float(self._kp[index]), ki=0.0, kd=0.0)
+        if gains.ki != 0.0:
+            raise Unsupported(name, f"ki {gains.ki:g} is not simulated", expected="0", advice="set it to 0")
+        require_gain(f"{name}: kd", gains.kd, "kd")
+        try:
+            self._settings.servos[name].firmware.rate_time(gains.kp, gains.kd)
+        except BamError as error:
+            raise error.within(name) from None
+        actuation = self._simulation()
+        self._kp[index] = actuation.kp[index] = round(gains.kp)
+        self._kd[index] = actuation.kd[index] = round(gains.kd)
+        return Gains(kp=float(self._kp[index]), ki=0.0, kd=float(self._kd[index]))
 
     def read_gains(self, name: str) -> Gains:
         """Return the gains of one servo; raises UnknownName."""
-        return Gains(kp=float(self._simulation().kp[self._index(name)]), ki=0.0, kd=0.0)
+        index, actuation = self._index(name), self._simulation()
+        return Gains(kp=float(actuation.kp[index]), ki=0.0, kd=float(actuation.kd[index]))
 
     def reboot(self, name: str) -> None:
         """Release one servo; raises UnknownName where there is no such joint."""

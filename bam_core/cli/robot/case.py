@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.cli.logs import add_logs, add_strict
+from bam_core.cli.map_words import add_map, map_words
 from bam_core.errors import Conflict, Missing
 from bam_core.text.comma_list import comma_list
 
@@ -86,24 +87,22 @@ def add_runs(group: argparse.ArgumentParser) -> None:
         type=float,
         help="supply, V (default: a column vin, a bench.yaml, or the servos' nominal one)",
     )
-    group.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        metavar="FILE|NAME|RECORDED=JOINT,...",
-        help="what columns, topics and joints of the logs are, as the section map of a bench.yaml (default: "
-        "the one above a log): a YAML file, sage_so101, or joints, as in --map 'main_*=*,lift=-lift+0.12'",
-    )
+    add_units(group)
+    add_start_contacts(group)
+
+
+def add_units(group: argparse.ArgumentParser) -> None:
+    """Declare the options about names and units of runs."""
+    add_map(group)
     group.add_argument(
         "--unit",
         metavar="deg|rad|normalised",
-        help="of positions (default: as a map has it, else rad; of LeRobot datasets deg where their values "
-        "have the steps of degrees, else it must be given)",
+        help="of positions (default: as a map has it, else rad; of LeRobot datasets what the steps of their "
+        "values show, else it must be given)",
     )
     group.add_argument(
         "--calibration", metavar="FILE", help="LeRobot's calibration of the arm, for --unit normalised"
     )
-    add_start_contacts(group)
 
 
 def add_start_contacts(group: argparse._ActionsContainer) -> None:
@@ -228,7 +227,7 @@ def run_settings(arguments: argparse.Namespace) -> RunSettings:
         unit=arguments.unit,
         calibration=arguments.calibration,
         strict=arguments.strict,
-        map=tuple(word for option in arguments.map for word in comma_list(option)),
+        map=map_words(arguments),
     )
 
 

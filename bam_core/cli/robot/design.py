@@ -9,7 +9,14 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bam_core.cli.robot.case import LOGS_HELP, add_description, add_start_contacts, servo_words
+from bam_core.cli.map_words import map_words
+from bam_core.cli.robot.case import (
+    LOGS_HELP,
+    add_description,
+    add_start_contacts,
+    add_units,
+    servo_words,
+)
 from bam_core.errors import Missing, OutOfRange, WrongType
 from bam_core.files.atomic_file import require_file
 from bam_core.text.comma_list import comma_list
@@ -50,6 +57,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
         metavar="KP|JOINT=KP,...",
         help="position gain of the servos, or of joints (names or patterns), firmware units",
     )
+    add_units(group)
     group.add_argument("--vin", type=float, metavar="V", help="supply (default: that of LOGS or nominal)")
     group.add_argument(
         "--start",
@@ -181,7 +189,13 @@ def _task(arguments: argparse.Namespace) -> DesignTask:
         if gain_of(kp, joint) is None:
             raise Missing(f"--kp of '{joint}'", "a position gain of every joint", advice="add it")
     assert kp is not None
-    settings = RunSettings(kp=kp, supply_voltage=arguments.vin)
+    settings = RunSettings(
+        kp=kp,
+        supply_voltage=arguments.vin,
+        unit=arguments.unit,
+        calibration=arguments.calibration,
+        map=map_words(arguments),
+    )
     return DesignTask(
         bench=bench,
         check=MotionCheck(

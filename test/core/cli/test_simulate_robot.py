@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import mujoco
 import pytest
 
 from bam_core.cli import main
-from bam_core.cli.simulate_robot import prepared
+from bam_core.cli.simulate_robot import native_servos, prepared
+from bam_core.errors import UnknownName, Unsupported
 from bam_core.mujoco.native import NativeServo
+from test.core.refusals import refused
 from test.core.whole_robot_cases import ARM
 
 KEYS = '<keyframe><key name="home" qpos="0.4 -0.3"{ctrl}/></keyframe></mujoco>'
@@ -115,3 +118,24 @@ def test_without_a_display_the_line_says_what_to_do_instead(
     assert "there is no screen" in errors
     assert "node 'simulator'" in errors
     assert errors.count("\n") == 1
+
+
+def test_gains_and_supply_may_be_of_joints_and_of_a_bench_yaml_above_the_robot(robot: str) -> None:
+    types = {"shoulder": "mx106", "elbow": "mx64"}
+    folder = Path(robot).parent
+    (folder / "bench.yaml").write_text("set: {vin: 12.0}\nkp: {shoulder: 8}\nkd: {elbow: 4}\n")
+    servos = native_servos(types, argparse.Namespace(robot=robot, kp="elbow=16", kd=None, vin=None))
+    assert [(servo.kp, servo.kd, servo.supply_voltage) for servo in servos.values()] == [
+        (8.0, 0.0, 12.0),
+        (16.0, 4.0, 12.0),
+    ]
+    over = native_servos(types, argparse.Namespace(robot=robot, kp="32", kd="shoulder=2", vin=14.0))
+    assert [(servo.kp, servo.kd, servo.supply_voltage) for servo in over.values()] == [
+        (32.0, 2.0, 14.0),
+        (32.0, 4.0, 14.0),
+    ]
+    with refused(UnknownName, kind="joint of --kp", name="wrist"):
+        native_servos(types, argparse.Namespace(robot=robot, kp="wrist=3", kd=None, vin=None))
+    with refused(Unsupported, thing="kd"):
+        erob = {**types, "elbow": "erob80_100"}
+        native_servos(erob, argparse.Namespace(robot=robot, kp=None, kd="4", vin=None))

@@ -60,6 +60,15 @@ def test_names_tell_load_gain_and_script(tmp_path: Path) -> None:
     assert names[-1] == "m1.00_l0.150_a0.030_kp32_lift_and_drop"
 
 
+def test_a_derivative_gain_is_part_of_every_run_and_refused_where_the_law_has_none(tmp_path: Path) -> None:
+    runs = read(tmp_path, GOOD + "kd: 32\n").runs()
+    assert {run.kd for run in runs} == {32.0}
+    assert all(f"_kp{run.kp:g}_kd32_" in run.name and "kd 32" in run.label for run in runs)
+    assert "kd" not in read(tmp_path, GOOD).runs()[0].name
+    other = GOOD.replace("mx106", "erob80_100")
+    assert "kd: is 32" in complaint(tmp_path, other + "kd: 32\n")
+
+
 def test_a_growing_session_keeps_the_names_of_its_runs(tmp_path: Path) -> None:
     before = {run.name for run in read(tmp_path, GOOD).runs()}
     grown = GOOD.replace("[8, 32]", "[4, 8, 16, 32]") + "repetitions: 2\n"
@@ -177,5 +186,6 @@ def test_the_page_of_files_shows_every_field_with_its_default(tmp_path: Path) ->
     assert set(yaml.safe_load(shown)) == {each.name for each in fields(SessionFile)}
     session, short = read(tmp_path, shown), read(tmp_path, GOOD)
     assert session.pause_limit == PAUSE_LIMIT
-    for key in ("approach_speed", "position_limit", "error_limit", "joint", "id", "repetitions", "notes"):
+    limits = ("approach_speed", "position_limit", "error_limit")
+    for key in (*limits, "joint", "id", "kd", "repetitions", "notes"):
         assert getattr(session, key) == getattr(short, key), key

@@ -157,6 +157,17 @@ def test_a_gain_changes_how_far_the_arm_sags() -> None:
     assert sags[0] > 1.5 * sags[1] > 0.0
 
 
+def test_a_derivative_gain_damps_the_arm_and_is_kept_over_a_reset() -> None:
+    beyond = []
+    for kd in (0.0, 254.0):
+        bus = opened()
+        assert bus.set_gains("joint", Gains(kp=32.0, ki=0.0, kd=kd)) == Gains(kp=32.0, ki=0.0, kd=kd)
+        beyond.append(max(sample.position[0] for sample in exchange(bus, goal(0.3), 300)))
+        bus.reset()
+        assert bus.read_gains("joint").kd == kd
+    assert beyond[1] < 0.9 * beyond[0]
+
+
 def test_a_lower_supply_lets_the_arm_sag_further_and_is_reported() -> None:
     """The duty that an error of position brings is a share of the supply."""
     samples = [exchange(opened(supply_voltage=volts), goal(1.5), 1500)[-1] for volts in (0.0, 6.0)]
@@ -174,6 +185,7 @@ def test_a_lower_supply_lets_the_arm_sag_further_and_is_reported() -> None:
         ("joint", Gains(kp=255, ki=0, kd=0), OutOfRange),  # an MX-106's register ends at 254
         ("joint", Gains(kp=5000, ki=0, kd=0), OutOfRange),
         ("joint", Gains(kp=1, ki=2, kd=0), Unsupported),
+        ("joint", Gains(kp=1, ki=0, kd=-1), OutOfRange),
     ],
 )
 def test_impossible_gains_are_refused(name: str, gains: Gains, kind: type[BamError]) -> None:
