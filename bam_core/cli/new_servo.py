@@ -134,13 +134,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="base",
         metavar="SERVO",
         help="derive it from this servo, a library name or a file, instead: the same motor with another gear "
-        "ratio (--gear-ratio) or supply (--voltage); FILE may be left out then",
+        "ratio (--gear-ratio) or supply (--voltage), or several on one joint (--motors); FILE may be left "
+        "out then",
     )
     group.add_argument(
         "--gear-ratio",
         metavar="N|N/OLD",
         help="with --from: turns of the motor per turn of the output shaft, such as 191; OLD is that of "
         "SERVO, where its file lacks it",
+    )
+    group.add_argument(
+        "--motors",
+        type=int,
+        metavar="N",
+        help="with --from: so many servos drive one joint together, each with the same goal, mirrored or not",
     )
     group.add_argument("--name", help="as recordings name it (default: name of FILE)")
     group.add_argument("--title", default="", help="what is printed on it (default: its name)")
@@ -169,6 +176,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _derive(arguments)
     if arguments.gear_ratio is not None:
         raise Missing("--from", "the servo with the motor that --gear-ratio is for")
+    if arguments.motors is not None:
+        raise Missing("--from", "the servo of which --motors are on one joint")
     path = _new_file(arguments.file)
     name = arguments.name or path.stem
     _require_one_law(arguments)
@@ -206,16 +215,20 @@ def _derive(arguments: argparse.Namespace) -> int:
         if getattr(arguments, option) is not None:
             raise Conflict(f"--{option}", "is given beside --from", advice="leave one of them out")
     voltage = None if arguments.voltage is None else SHEET[0].value(arguments.voltage)
-    if voltage is None and arguments.gear_ratio is None:
-        raise Missing("--gear-ratio or --voltage", "what is other than in the servo of --from")
+    motors = 1 if arguments.motors is None else arguments.motors
+    if voltage is None and arguments.gear_ratio is None and motors == 1:
+        raise Missing("--gear-ratio, --voltage or --motors", "what is other than in the servo of --from")
     origin = arguments.base if voltage is None else version_for(arguments.base, voltage)
     base = load_servo(origin)
     ratio, old = _ratios(arguments.gear_ratio)
     if old is not None:
         base = replace(base, gear_ratio=old)
-    suffix = f"_{ratio:g}" if ratio is not None else f"_{voltage:g}V"
+    suffix = "" if motors == 1 else f"_x{motors}"
+    suffix += f"_{ratio:g}" if ratio is not None else "" if voltage is None else f"_{voltage:g}V"
     path = _new_file(arguments.file or f"{base.name}{suffix}.yaml")
-    servo = derived_servo(base, name=arguments.name or path.stem, gear_ratio=ratio, voltage=voltage)
+    servo = derived_servo(
+        base, name=arguments.name or path.stem, gear_ratio=ratio, voltage=voltage, motors=motors
+    )
     changes = {name: value for name in ("title", "manufacturer") if (value := getattr(arguments, name))}
     servo = replace(servo, **changes)
     servo.save(path)
@@ -295,7 +308,8 @@ def _law(name: str, sheet: DataSheet, arguments: argparse.Namespace) -> _Law:
         if math.isfinite(law.goal_speed_limit):
             changes["goal_speed_limit"] = float(f"{sheet.no_load_speed:.3g}")
         fitted = "; its gain is unproven and fitted (effect firmware_gain)" if family.gain_factors else ""
-        remark = f"control law: {family.firmware}, that of {family.title} servos{fitted}"
+        of_series = f"that of {family.title} servos, with their factory kp {law.factory_kp:g}"
+        remark = f"control law: {family.firmware}, {of_series}{fitted}"
         return _Law(replace(law, **changes), family.gain_factors, remark)
     if named not in (None, _UNKNOWN_LAW):
         return _Law(replace(find_firmware(named), **changes), None, f"control law: {named}")

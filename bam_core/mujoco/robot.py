@@ -6,15 +6,17 @@ from __future__ import annotations
 import functools
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 
 import mujoco
 import numpy as np
 
 from bam_core.errors import Conflict, Missing, UnknownName, WrongType
+from bam_core.mujoco.actuators import is_driver
 from bam_core.mujoco.keyframes import Control, KeyframeControls
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
+from bam_core.text.description_findings import SeveralActuators
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +80,7 @@ def prepare_joints(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None
         BamError: the description has no such joint.
     """
     models = {name: load_servo(servo) for name, servo in servos.items()}
+    _warn_of_several(spec, models)
     has_gears = any(servo.gear is not None for servo in models.values())
     for servo in models.values():
         if servo.integrator != "midpoint":
@@ -102,6 +105,27 @@ def prepare_joints(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None
         # Of actuators that the servo replaces: the servo's law limits its torque itself.
         joint.actfrclimited, joint.actfrcrange = mujoco.mjtLimited.mjLIMITED_FALSE, np.zeros(2)
         joint.actgravcomp = False
+
+
+def _warn_of_several(spec: mujoco.MjSpec, joints: Container[str]) -> None:
+    """Log a warning about joints that several motors drive; other actuators may be views of one motor."""
+    motors = [actuator.target for actuator in spec.actuators if is_driver(actuator, joints)]
+    kinds = {
+        target: [_kind(actuator) for actuator in spec.actuators if is_driver(actuator, (target,))]
+        for target in dict.fromkeys(motors)
+    }
+    doubled = tuple(target for target, drives in kinds.items() if len(drives) > len(set(drives)))
+    for sentence in SeveralActuators(joints=doubled).sentences if doubled else ():
+        _warn_once(sentence)
+
+
+def _kind(actuator: mujoco.MjsActuator) -> tuple[float, ...]:
+    """Return what an actuator does, whichever way round it is mounted."""
+    return (
+        *np.abs(actuator.gear),
+        float(actuator.gainprm[0]),
+        *(float(bias) for bias in actuator.biasprm[:3]),
+    )
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A servo computed from a known one: the same motor and control law behind another gear ratio or supply.
+"""A servo computed from a known one: the same motor and control law behind another gear ratio or supply, or
+several of them on one joint.
 
 With n = new ratio / old ratio, a torque at the output shaft is n times as large for the same torque of the
 motor, and a speed 1/n of what it was. So, at the output shaft:
@@ -15,19 +16,26 @@ motor, and a speed 1/n of what it was. So, at the output shaft:
 Another supply leaves motor and gears as they are. Versions of a servo for another supply have another
 winding, which nothing here can compute: the library has such a version under a name of its own.
 
+Of m servos on one joint, turned round or not, each carries its share of the load and gets the same goal.
+Together they are one servo with the torque constant of one, 1/m of its resistance, and m times its armature
+and friction. Torque saturation, heating and quadratic terms, which are per current or torque, fall with m. A
+gain that asks for a current asks for m times as much.
+
 No recording tests a servo of this kind, so its intervals of 95 % are those of its origin, scaled.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from bam_core._version import __version__
-from bam_core.errors import Missing
+from bam_core.errors import Missing, OutOfRange
 from bam_core.errors.checks import require_positive
 from bam_core.servo.effects import ServoEffects
+from bam_core.servo.firmware import CurrentFirmware, PositionFirmware
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import Provenance, ServoModel, load_servo, servo_names
 from bam_core.servo.search_ranges import SearchRanges
@@ -46,6 +54,24 @@ _POWERS: Mapping[str, int] = MappingProxyType(
     }
 )
 """Parameter -> power of n with which it grows; all others stay."""
+
+_BY_MOTORS: Mapping[str, int] = MappingProxyType(
+    {
+        "resistance": -1,
+        "armature": 1,
+        "torque_saturation": -1,
+        "winding_heating": -1,
+        "viscous": 1,
+        "coulomb": 1,
+        "stribeck_coulomb": 1,
+        "quadratic_motor": -1,
+        "quadratic_external": -1,
+    }
+)
+"""Parameter -> power of the number of motors with which it grows."""
+
+MOST_MOTORS = 4
+"""On one joint."""
 
 _SAME_SUPPLY = 0.02  # relative; within it a version is the one for a supply
 
@@ -72,22 +98,30 @@ def version_for(name: str, voltage: float) -> str:
 
 
 def derived_servo(
-    base: ServoModel, *, name: str, gear_ratio: float | None = None, voltage: float | None = None
+    base: ServoModel,
+    *,
+    name: str,
+    gear_ratio: float | None = None,
+    voltage: float | None = None,
+    motors: int = 1,
 ) -> ServoModel:
-    """Return the same motor behind another gear ratio, or at another supply.
+    """Return the same motor behind another gear ratio, at another supply, or several of them on one joint.
 
     Args:
         base: with a gear ratio, where another one is given.
         name: of the new servo.
         gear_ratio: turns of the motor per turn of the output shaft; None: that of the base.
         voltage: nominal supply, V; None: that of the base.
+        motors: how many servos drive the joint.
 
     Raises:
-        BamError: a value is not above zero, or the base's own ratio is not known.
+        BamError: a value is out of range, or the base's own ratio is not known.
     """
     ratio = base.gear_ratio if gear_ratio is None else gear_ratio
     supply = base.nominal_voltage if voltage is None else voltage
     require_positive(f"servo '{name}',", voltage=supply, **({} if ratio is None else {"gear_ratio": ratio}))
+    if not 1 <= motors <= MOST_MOTORS:
+        raise OutOfRange(f"servo '{name}', motors", motors, f"1 to {MOST_MOTORS}")
     n = 1.0
     if gear_ratio is not None:
         if base.gear_ratio is None:
@@ -98,45 +132,71 @@ def derived_servo(
             )
         n = gear_ratio / base.gear_ratio
     model = friction_model(base.friction_model)
-    coefficients = _scaled(model.values(base.friction), n)
-    motor = {name: getattr(base.motor, name) for name in ("torque_constant", "armature")}
+    scale = _Scale(ratio=n, motors=motors)
+    coefficients = scale.of(model.values(base.friction))
+    what = _changes(base, gear_ratio, voltage, motors)
+    by_friction = "" if gear_ratio is None else ", with friction on the motor's side of the gears"
     return replace(
         base,
         name=name,
-        title=f"{base.title}, {_changes(base, gear_ratio, voltage)} (derived)",
+        title=f"{base.title}, {what} (derived)",
         gear_ratio=ratio,
         nominal_voltage=supply,
-        firmware=replace(base.firmware, goal_speed_limit=base.firmware.goal_speed_limit / n),
-        motor=replace(base.motor, **_scaled(motor, n)),
+        firmware=_firmware(base.firmware, scale),
+        motor=replace(base.motor, **scale.of(vars(base.motor))),
         friction=model.friction(coefficients, quadratic_rule=base.friction.quadratic_rule),
-        servo_effects=ServoEffects(**_scaled(vars(base.servo_effects), n)),
-        uncertainty=_scaled(base.uncertainty, n),
+        servo_effects=ServoEffects(**scale.of(vars(base.servo_effects))),
+        uncertainty=scale.of(base.uncertainty),
         search=SearchRanges(
             effects=base.search.effects,
             ranges={
-                name: (low * n ** _power(name), high * n ** _power(name))
+                name: (low * scale.factor(name), high * scale.factor(name))
                 for name, (low, high) in base.search.ranges.items()
             },
         ),
         provenance=Provenance(
-            source=f"derived from {base.name} by {_changes(base, gear_ratio, voltage)}, with friction on the "
-            f"motor's side of the gears; no recording tests it. {base.name}: {base.provenance.source}",
+            source=f"derived from {base.name} by {what}{by_friction}; no recording tests it. "
+            f"{base.name}: {base.provenance.source}",
             derived_from=base.name,
             software=f"bam_bench {__version__}",
         ),
     )
 
 
-def _changes(base: ServoModel, gear_ratio: float | None, voltage: float | None) -> str:
-    changes = [] if gear_ratio is None else [f"1:{gear_ratio:g}"]
+def _changes(base: ServoModel, gear_ratio: float | None, voltage: float | None, motors: int) -> str:
+    changes = [] if motors == 1 else [f"{motors} on one joint"]
+    changes += [] if gear_ratio is None else [f"1:{gear_ratio:g}"]
     if voltage is not None and (voltage != base.nominal_voltage or not changes):
         changes.append(f"{voltage:g} V")
     return " at ".join(changes) or "a copy"
 
 
-def _scaled(values: Mapping[str, float], n: float) -> dict[str, float]:
-    return {name: value * n ** _power(name) for name, value in values.items()}
+@dataclass(frozen=True, kw_only=True)
+class _Scale:
+    """By what parameters grow.
+
+    Attributes:
+        ratio: new gear ratio / old one.
+        motors: on one joint.
+    """
+
+    ratio: float
+    motors: int
+
+    def factor(self, name: str) -> float:
+        return float(self.ratio ** _POWERS.get(name, 0) * self.motors ** _BY_MOTORS.get(name, 0))
+
+    def of(self, values: Mapping[str, float]) -> dict[str, float]:
+        return {name: value * self.factor(name) for name, value in values.items()}
 
 
-def _power(name: str) -> int:
-    return _POWERS.get(name, 0)
+def _firmware(base: PositionFirmware, scale: _Scale) -> PositionFirmware:
+    law = replace(base, goal_speed_limit=base.goal_speed_limit / scale.ratio)
+    if isinstance(law, CurrentFirmware):
+        law = replace(
+            law,
+            current_limit=scale.motors * law.current_limit,
+            amps_per_kp_rad=scale.motors * law.amps_per_kp_rad,
+            damping=math.sqrt(scale.motors) * law.damping,
+        )
+    return law

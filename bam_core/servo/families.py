@@ -40,16 +40,22 @@ class ServoFamily:
 
 FAMILIES = (
     ServoFamily(title="Dynamixel XL330", pattern="xl330", firmware="xl330", factory_kp=400),
-    # Its manual gives the X series' divisor of 128, as the XL330's does, which was measured as 256.
+    # Manuals of the 330s give the X series' divisor of 128. The XL330's was measured as 256. The authors of
+    # Open Duck Mini fitted their XC330 with that.
     ServoFamily(
         title="Dynamixel XC330",
-        pattern="xc330",
-        firmware="mx-protocol2",
-        factory_kp=800,
-        gain_factors=(0.25, 2.0),
+        pattern="xc33[05]",
+        firmware="xl330",
+        factory_kp=1100,
+        gain_factors=(0.5, 4.0),
     ),
     ServoFamily(title="Dynamixel XL-320", pattern="xl320", firmware="xl320", factory_kp=32),
-    # Manuals of the 430s and 540s: K_P = kp/128 on counts, 885 is full PWM.
+    # Manuals of the 430s and 540s: K_P = kp/128 on counts, 885 is full PWM. Factory gains are those of their
+    # control tables.
+    ServoFamily(title="Dynamixel X", pattern="2?x[lc]430", firmware="mx-protocol2", factory_kp=640),
+    ServoFamily(
+        title="Dynamixel X", pattern="x(h430(?=w)|d430|w430)", firmware="mx-protocol2", factory_kp=900
+    ),
     ServoFamily(title="Dynamixel X", pattern="2?x[lcmhdw](430|540)", firmware="mx-protocol2", factory_kp=800),
     ServoFamily(
         title="Dynamixel MX(2.0)", pattern="mx(28|64|106)[art]*20?", firmware="mx-protocol2", factory_kp=850

@@ -36,6 +36,26 @@ class StartContacts(Finding):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SeveralActuators(Finding):
+    """Joints that several actuators of the description drive, in whose place comes one servo.
+
+    Attributes:
+        joints: their names.
+    """
+
+    kind: str = field(default="several_actuators", init=False)
+    joints: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which, what was done, and what to do where there are two motors."""
+        return (
+            f"{listed(self.joints, most=5)}: several actuators drive one joint; one servo takes their place.",
+            "Where two servos drive it, use one of two motors: bam servos new --from NAME --motors 2.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class UnusableMeshes(Finding):
     """Collision meshes of a URDF that are left out.
 

@@ -11,6 +11,12 @@ from dataclasses import dataclass
 
 from bam_core.errors import Conflict, Unavailable
 
+EACH_ONCE = (
+    "correct the parameter; two servos on one joint are not driven as one: give each a name of its own, and"
+    " command both"
+)
+"""What to do where two servos have one name."""
+
 _OLDEST = 0.05  # s; a sample that seems to be older was stamped by another clock
 
 

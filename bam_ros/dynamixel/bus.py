@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName, WrongShape
 from bam_ros.driver.servo_bus import (
+    EACH_ONCE,
     Gains,
     LawSettings,
     OtherServos,
@@ -83,9 +84,7 @@ class DynamixelSettings:
     def __post_init__(self) -> None:
         for what, values in (("joint_names", self.joints), ("ids", self.ids)):
             if not values or len(set(values)) != len(values):
-                raise WrongShape(
-                    what, list(values), "at least one, each once", advice="correct the parameter"
-                )
+                raise WrongShape(what, list(values), "at least one, each once", advice=EACH_ONCE)
         if len(self.joints) != len(self.ids):
             raise WrongShape(
                 "ids",
@@ -472,7 +471,8 @@ class DynamixelBus(ServoBus):
                 servo.name,
                 f"also accepts what is sent to {neighbour} (its secondary id is {secondary})",
                 expected=f"secondary id {NO_SECONDARY}: none",
-                advice=f"write {NO_SECONDARY} to its register {servo.table['secondary_id'].address}",
+                advice=f"write {NO_SECONDARY} to its register {servo.table['secondary_id'].address}; two"
+                " servos on one joint have a name and goals each",
             )
 
     def _require_same_servos(self, known: FoundServos, present: FoundServos) -> None:

@@ -11,6 +11,7 @@ from bam_core.errors import OutOfRange, Unsupported, WrongShape
 from bam_core.servo.firmware import CurrentFirmware
 from bam_core.servo.model import ServoModel, load_servo
 from bam_ros.driver.joint_limits import HALF_TURN, Range
+from bam_ros.driver.servo_bus import EACH_ONCE
 from bam_ros.erob.axis import NEEDED_RECEIVE, NEEDED_TRANSMIT
 from bam_ros.erob.cia402 import Encoder
 from bam_ros.erob.goal_guard import GoalLimits
@@ -74,9 +75,7 @@ class ErobSettings:
     def __post_init__(self) -> None:
         for what, values in (("joint_names", self.joints), ("positions", self.positions)):
             if not values or len(set(values)) != len(values):
-                raise WrongShape(
-                    what, list(values), "at least one, each once", advice="correct the parameter"
-                )
+                raise WrongShape(what, list(values), "at least one, each once", advice=EACH_ONCE)
         if len(self.joints) != len(self.positions):
             raise WrongShape(
                 "positions",

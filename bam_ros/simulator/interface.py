@@ -86,7 +86,8 @@ class SimulationInterface:
         """
         joints = list(self._value("joint_names"))
         if not joints or len(set(joints)) != len(joints):
-            raise WrongShape("joint_names", joints, "at least one, each once", advice="correct the parameter")
+            two = "correct the parameter; for two servos on one joint see bam servos new --motors 2"
+            raise WrongShape("joint_names", joints, "at least one, each once", advice=two)
         by_joint = dict(zip(joints, one_each("servos", servos, joints), strict=True))
         count = int(self._value("draws"))
         positions = one_each("initial_position", self._value("initial_position"), joints)

@@ -136,8 +136,8 @@ def test_an_unknown_gain_is_searched_between_those_of_all_known_firmwares(tmp_pa
     ("name", "law", "factory_kp"),
     [
         ("XM430-W350", "mx-protocol2", 800),
-        ("xl430", "mx-protocol2", 800),
-        ("2xl430-w250", "mx-protocol2", 800),
+        ("xl430", "mx-protocol2", 640),
+        ("2xl430-w250", "mx-protocol2", 640),
         ("dynamixel_xd540", "mx-protocol2", 800),
         ("xl330-m288", "xl330", 400),
         ("xl320", "xl320", 32),

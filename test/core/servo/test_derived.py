@@ -47,6 +47,32 @@ def test_friction_is_the_same_on_the_motor_s_side(name: str) -> None:
                 assert here == pytest.approx(n * there)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_two_on_one_joint_are_one_servo_of_twice_the_torque_at_half_of_each_load(name: str) -> None:
+    base = load_servo(name)
+    pair = derived_servo(base, name="pair", motors=2)
+    for velocity in (-2.0, 0.0, 1.3):
+        for voltage in (-3.0, 6.0):
+            one = base.motor.torque(voltage, velocity)
+            assert pair.motor.torque(voltage, velocity) == pytest.approx(2.0 * one)
+        for motor, external in ((-0.8, 0.4), (0.1, -0.3), (0.5, 0.4)):
+            there = base.friction.budget(motor, external, velocity)
+            here = pair.friction.budget(2.0 * motor, 2.0 * external, velocity)
+            assert here == pytest.approx(2.0 * there)
+    assert pair.motor.armature == pytest.approx(2.0 * base.motor.armature)
+    factor = 2.0 if base.firmware.regulates_current else 1.0
+    one, both = (servo.firmware.demand(8.0, 0.01, 0.2) for servo in (base, pair))
+    assert both == pytest.approx(factor * one)
+    assert pair.provenance.derived_from == name
+    assert pair.nominal_voltage == base.nominal_voltage
+
+
+def test_more_motors_than_a_joint_has_room_for_are_refused() -> None:
+    for motors in (0, 5):
+        with refused(OutOfRange, thing="servo 'pair', motors"):
+            derived_servo(load_servo("sts3215"), name="pair", motors=motors)
+
+
 def test_ratios_follow_one_another_as_if_it_were_one_step() -> None:
     base = load_servo("sts3215")
     twice = derived_servo(

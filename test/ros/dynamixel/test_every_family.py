@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from bam_core.errors import Unsupported
+from bam_core.servo.families import family_of
+from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import Gains, ServoGoal
@@ -177,3 +179,15 @@ def test_a_servo_that_answers_with_the_other_protocol_is_named(virtual_servos: M
     virtual.set("model_number", CONTROL_TABLES["xm430_w350"].model_number)  # its protocol_type is 1
     with pytest.raises(Unsupported, match="protocol_type"):
         opened(virtual)
+
+
+def test_a_new_servo_of_a_known_series_has_the_factory_gain_of_its_control_table() -> None:
+    """Those that the library has agree, too."""
+    for name, table in CONTROL_TABLES.items():
+        if "position_p_gain" not in table:
+            continue
+        gain = table["position_p_gain"].initial
+        if (family := family_of(name)) is not None:
+            assert (name, family.factory_kp) == (name, gain)
+        if name in servo_names():
+            assert (name, load_servo(name).firmware.factory_kp) == (name, gain)

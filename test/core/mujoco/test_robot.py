@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What descriptions have on joints that get servos."""
+
+from __future__ import annotations
+
+import mujoco
+import pytest
+
+from bam_core.mujoco import robot
+from bam_core.mujoco.native import equip_native
+
+ARM = """\
+<mujoco>
+<worldbody><body><joint name="j" axis="0 1 0"/><geom size=".02" pos=".1 0 0" mass=".1"/></body></worldbody>
+<actuator>{actuators}</actuator></mujoco>"""
+MIRRORED = '<position name="a" joint="j" kp="5"/><position name="b" joint="j" kp="5" gear="-1"/>'
+VIEWS = '<position name="a" joint="j" kp="5"/><velocity name="b" joint="j" kv="1"/>'
+
+
+@pytest.mark.parametrize(("actuators", "lines"), [(MIRRORED, 2), (VIEWS, 0)])
+def test_two_equal_motors_on_a_joint_are_warned_of_and_two_views_of_one_are_not(
+    actuators: str, lines: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    robot._warn_once.cache_clear()
+    spec = mujoco.MjSpec.from_string(ARM.format(actuators=actuators))
+    equip_native(spec, {"j": "sts3215"})
+    assert len(caplog.messages) == lines
+    assert spec.compile().nu == 1
