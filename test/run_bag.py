@@ -86,6 +86,7 @@ class RunBag:
         self.enabled = index < samples // 2
         self.commands: list[tuple[int, float]] = []
         self.states = True
+        self.read_after: list[float] = []  # s, of each joint
         self.later_starts: list[int] = []  # ns, of further runs in the same bag
 
     def time(self, nanoseconds: int) -> Any:
@@ -136,6 +137,11 @@ class RunBag:
             goal_position=both(self.goal[index]),
             torque_enabled=np.array([False] * (joints - 1) + [bool(self.enabled[index])]),
             hardware_error=np.zeros(joints, np.uint32),
+            **(
+                {"read_after": np.array(self.read_after)}
+                if " read_after " in self.definitions[STATES]
+                else {}
+            ),
         )
         bag.write(f"{self.namespace}/servo_states", stamp + 300_000, self.cdr(state, STATES))
 

@@ -40,7 +40,7 @@ DEFINITIONS: Mapping[str, str] = MappingProxyType(
         STATES: (
             "std_msgs/Header header\nuint64 sequence\nstring[] name\nfloat64[] position\nfloat64[] velocity\n"
             "float64[] current\nfloat64[] duty\nfloat64[] effort\nfloat64[] voltage\nfloat64[] temperature\n"
-            "float64[] goal_position\nbool[] torque_enabled\nuint32[] hardware_error\n"
+            "float64[] goal_position\nbool[] torque_enabled\nuint32[] hardware_error\nfloat64[] read_after\n"
             "uint32 ERROR_INPUT_VOLTAGE=1\nuint32 ERROR_OVERHEATING=2\nuint32 ERROR_OVERLOAD=4\n"
             "uint32 ERROR_ENCODER=8\nuint32 ERROR_ELECTRICAL_SHOCK=16\nuint32 ERROR_ANGLE_LIMIT=32\n"
             "uint32 ERROR_RANGE=64\nuint32 ERROR_CHECKSUM=128\nuint32 ERROR_INSTRUCTION=256\n"
@@ -134,6 +134,7 @@ class _Messages:
             effort=unknown,
             torque_enabled=recording.torque_enabled[index : index + 1],
             hardware_error=np.zeros(1, dtype=np.uint32),
+            read_after=np.zeros(0),
             **measured,
         )
 

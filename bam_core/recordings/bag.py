@@ -25,7 +25,7 @@ from bam_core.recordings.bag_writer import METADATA_NAME
 from bam_core.recordings.bench_map import mapped_samples
 from bam_core.recordings.cleaning import clean
 from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
-from bam_core.recordings.joint_series import COMMANDS_TYPE, STATES_TYPE
+from bam_core.recordings.joint_series import COMMANDS_TYPE, STATES_TYPE, read_after
 from bam_core.recordings.law_keys import require_no_other_law
 from bam_core.recordings.message_decoder import BagContents, TypedMessage
 from bam_core.recordings.plain_bag import PLAIN_TYPES, PlainBag, read_plain_bag
@@ -111,7 +111,13 @@ def read_bag(
     states = _states(path, messages, joint, cut)
     commands = [message.value for message in messages if message.type == COMMANDS_TYPE]
 
-    time = np.array([_since(state.header.stamp, run.start) for state in states])
+    index = [list(state.name).index(joint) for state in states]
+    time = np.array(
+        [
+            _since(state.header.stamp, run.start) + read_after(state, i)
+            for state, i in zip(states, index, strict=True)
+        ]
+    )
     planned = run.duration if run.duration > 0 else np.inf
     inside = (time >= 0) & (time <= planned)
     if not inside.any():
@@ -120,7 +126,6 @@ def read_bag(
             f"none lies within the run, 0 to {run.duration:g} s after its first command",
             advice="record the run again",
         ).within(path)
-    index = [list(state.name).index(joint) for state in states]
     time = time[inside]
 
     def column(field: str) -> NDArray[np.float64]:

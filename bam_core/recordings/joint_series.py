@@ -37,6 +37,7 @@ SERIES_TYPES = frozenset(
 """Message types that say something of joints."""
 
 _REPORTED = ("position", "velocity", "goal_position", "torque_enabled", "voltage", "temperature", "duty")
+_COMMANDED = ("goal_position", "torque_enabled")
 _COMMANDS = ("command", "commands")
 _VIEWS = ("goal_states", "low_states", "high_states")  # of the simulator, for RViz: no measurements
 
@@ -186,8 +187,12 @@ class _Contents:
         else:  # a command that its sender did not stamp
             moment = message.log_time
         if message.type == STATES_TYPE:
+            read = [moment + round(1e9 * read_after(value, index)) for index in range(len(names))]
             for name, of_joint in self.reported.items():
-                _note(of_joint, moment, names, getattr(value, name))
+                # Goals and torque were commanded, to all at once, before the first was read.
+                moments = [moment] * len(names) if name in _COMMANDED else read
+                for at, joint, number in zip(moments, names, getattr(value, name), strict=False):
+                    _note(of_joint, at, (joint,), (number,))
         elif message.type == _JOINT_STATE and not message.topic.endswith(_COMMANDS):
             for name, of_joint in self.read.items():
                 _note(of_joint, moment, names, getattr(value, name))
@@ -271,6 +276,15 @@ def _require_one_topic(path: Path, messages: Sequence[TypedMessage], contents: _
                 expected="one robot per bag",
                 advice="keep one of them (rosbags-convert --exclude-topic), or record them apart",
             )
+
+
+def read_after(states: Any, index: int) -> float:
+    """Return when a joint of `bam_bench/msg/ServoStates` was read, s after the stamp of the message.
+
+    Older versions do not report it; then, and where the field is empty, all were read at once.
+    """
+    delays = getattr(states, "read_after", ())
+    return float(delays[index]) if index < len(delays) else 0.0
 
 
 def _note(samples: _Samples, moment: int, names: Sequence[str], values: Any) -> None:

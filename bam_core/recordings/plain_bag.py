@@ -202,7 +202,7 @@ def _samples(series: JointSeries, joint: str) -> dict[str, Any]:
         "position": position.at(time),
         "velocity": np.full(len(time), math.nan) if velocity is None else velocity.at(time),
         "goal_position": goal.held(time),
-        "torque_enabled": np.ones(len(time), bool) if torque is None else torque.at(time) > 0.5,
+        "torque_enabled": np.ones(len(time), bool) if torque is None else torque.held(time) > 0.5,
         "voltage": reported("voltage"),
         "temperature": reported("temperature"),
         "duty": reported("duty"),

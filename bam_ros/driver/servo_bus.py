@@ -54,6 +54,7 @@ class ServoSample:
         goal_position: goal in force when the state was read, rad; NaN before the first one.
         torque_enabled: False where the H-bridge is released.
         hardware_error: bits of `bam_bench/msg/ServoStates`, 0 is healthy.
+        read_after: when each servo was read, s after the stamp; empty: all at once.
     """
 
     stamp: int
@@ -67,6 +68,7 @@ class ServoSample:
     goal_position: tuple[float, ...]
     torque_enabled: tuple[bool, ...]
     hardware_error: tuple[int, ...]
+    read_after: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,4 +43,5 @@ class StateMessages:
         states.goal_position = array("d", sample.goal_position)
         states.torque_enabled = [bool(on) for on in sample.torque_enabled]  # numpy's own are refused
         states.hardware_error = array("I", sample.hardware_error)
+        states.read_after = array("d", sample.read_after)
         return joints, states

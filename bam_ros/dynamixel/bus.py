@@ -39,7 +39,6 @@ from bam_ros.dynamixel.servo import (
 from bam_ros.dynamixel.servo_group import ServoGroup
 
 _CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
-_REQUEST_BITS = 140  # on the wire, of a request for state: 14 bytes with start and stop bit
 _RELEASE_ATTEMPTS = 3  # of the whole round; each write has its own
 _GUARDIAN_DELAY = 1.6  # times the watchdog: servos that have one of their own act first
 
@@ -155,7 +154,6 @@ class DynamixelBus(ServoBus):
         self._limits = super().position_limits
         self._law_settings = super().law_settings
         self._borrowed = {servo: BorrowedRegisters() for servo in settings.ids}
-        self._request_time = 0  # ns
         self._acquired = math.nan  # s, of the monotonic clock
         self._next_check = 0.0
         self._check_index = 0
@@ -229,7 +227,6 @@ class DynamixelBus(ServoBus):
         self._identities = tuple(ServoIdentity(servo=servo.table.name, id=servo.id) for servo in self._servos)
         self._limits = tuple(servo.limits for servo in self._servos)
         self._law_settings = tuple(servo.law for servo in self._servos)
-        self._request_time = _REQUEST_BITS * 1_000_000_000 // servos.baud_rate
         return f"port {port.port_name}: {servos}"
 
     def _find(self, port: SerialPort, known: FoundServos | None) -> FoundServos:
@@ -274,20 +271,16 @@ class DynamixelBus(ServoBus):
         self._require_guardian(any(goal.torque_enable))
         released = self._apply(goal)
         answers: dict[int, tuple[bytes, int]] = {}
+        moments: dict[int, tuple[int, float]] = {}
         try:
             for group in self._groups:
                 answers |= group.read()
+                moments |= group.moments
         finally:
             for servo in released:
                 servo.release()
-        # A servo takes its state when the request has arrived. What follows says nothing about that moment:
-        # the answer may wait in the adapter's buffer, and this process for its turn. An emulated servo, whose
-        # line has no baud rate, may have answered sooner than the request takes on a wire. Where the line
-        # has both protocols the first request counts.
-        first = self._groups[0].link
-        on_its_way = min(1e-9 * self._request_time, time.monotonic() - first.asked_at)
-        stamp = first.asked + round(1e9 * on_its_way)
-        self._acquired = first.asked_at + on_its_way
+        taken = [moments[servo.id] for servo in self._servos]
+        stamp, self._acquired = min(taken)
         states = [servo.decode(*answers[servo.id]) for servo in self._servos]
         self._check(time.monotonic())
         return ServoSample(
@@ -302,6 +295,7 @@ class DynamixelBus(ServoBus):
             goal_position=tuple(servo.goal_position for servo in self._servos),
             torque_enabled=tuple(bool(servo.torque) for servo in self._servos),
             hardware_error=tuple(state.hardware_error for state in states),
+            read_after=tuple(moment - self._acquired for _, moment in taken) if len(set(taken)) > 1 else (),
         )
 
     def acquired(self, sample: ServoSample) -> float:
@@ -376,8 +370,8 @@ class DynamixelBus(ServoBus):
     def _apply(self, goal: ServoGoal) -> list[DynamixelServo]:
         """Write what differs from what the servos hold; returns those whose torque is switched off.
 
-        That is written without an answer, right before the state is read, so that the sample shows when
-        torque went off. The caller verifies it afterwards.
+        That is written without an answer, in one go with the request for the state, so that the sample shows
+        when torque went off. The caller verifies it afterwards.
         """
         moved: dict[int, int] = {}
         released: list[DynamixelServo] = []
@@ -395,9 +389,11 @@ class DynamixelBus(ServoBus):
                 moved[servo.id] = servo.duty_count(duty)
             elif position == position and (count := servo.count(position)) != servo.goal:
                 moved[servo.id] = servo.goal = count
-        for group in self._groups:
-            group.write("goal_pwm" if pwm else "goal_position", moved)
-            group.write("torque_enable", dict.fromkeys((servo.id for servo in released), 0))
+        assert self._port is not None
+        with self._port.holding():
+            for group in self._groups:
+                group.write("goal_pwm" if pwm else "goal_position", moved)
+                group.write("torque_enable", dict.fromkeys((servo.id for servo in released), 0))
         return released
 
     def _check(self, now: float) -> None:

@@ -30,8 +30,8 @@ class Link:
     def __init__(self, port: SerialPort, protocol: int) -> None:
         self.port = port
         self.protocol = protocol
-        self.asked, self.asked_at = 0, 0.0
-        """When the newest request had been handed to the port: ns since the epoch, and s, monotonic."""
+        self.taken, self.taken_at = 0, 0.0
+        """When servos took the state that was read last: ns since the epoch, and s, monotonic."""
         self._handler: Any = self._make_handler()
 
     def _make_handler(self) -> Any:
@@ -127,7 +127,7 @@ class Link:
                 for byte in (servo, *(part for word in block for part in word.to_bytes(2, "little")))
             ]
             sent = handler.bulkReadTx(port, request, len(request), False)
-        self.asked, self.asked_at = time.time_ns(), time.monotonic()
+        asked, asked_at = time.time_ns(), time.monotonic()
         check_result(sent, f"id {servos[0]}")
         answers = {}
         for servo, (address, length) in blocks.items():
@@ -141,6 +141,11 @@ class Link:
                     advice="check its cable",
                 )
             answers[servo] = (bytes(data), error)
+        # A servo takes its state when the request has arrived. What follows says nothing about that moment:
+        # the answer may wait in the adapter's buffer, and this process for its turn. An emulated servo, whose
+        # line has no baud rate, may have answered sooner than the request takes on a wire.
+        on_its_way = min(1e-3 * port.tx_time_per_byte * port.sent, time.monotonic() - asked_at)
+        self.taken, self.taken_at = asked + round(1e9 * on_its_way), asked_at + on_its_way
         return answers
 
     def write(self, servo: int, register: Register, count: int) -> None:

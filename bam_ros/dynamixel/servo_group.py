@@ -17,6 +17,9 @@ class ServoGroup:
     Args:
         link: to the bus, with their protocol.
         servos: at least one.
+
+    Attributes:
+        moments: id -> when it took the state that was read last: ns since the epoch, and s, monotonic.
     """
 
     def __init__(self, link: Link, servos: Sequence[DynamixelServo]) -> None:
@@ -24,6 +27,7 @@ class ServoGroup:
         self.servos = tuple(servos)
         bulk = {servo.id: servo.block for servo in servos if servo.table.bulk_read}
         alone = [{servo.id: servo.block} for servo in servos if not servo.table.bulk_read]
+        self.moments: dict[int, tuple[int, float]] = {}
         self._transactions = [*([bulk] if bulk else []), *alone]
 
     def read(self) -> dict[int, tuple[bytes, int]]:
@@ -35,6 +39,7 @@ class ServoGroup:
         answers: dict[int, tuple[bytes, int]] = {}
         for blocks in self._transactions:
             answers |= self.link.read_blocks(blocks, attempts=1)
+            self.moments |= dict.fromkeys(blocks, (self.link.taken, self.link.taken_at))
         return answers
 
     def write(self, register: str, counts: Mapping[int, int]) -> None:

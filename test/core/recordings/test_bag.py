@@ -64,6 +64,18 @@ def test_time_begins_with_the_first_command_and_ends_with_the_planned_duration(w
     assert np.allclose(np.diff(recording.time), PERIOD * 1e-9, atol=1e-9)
 
 
+def test_a_sample_has_the_time_at_which_its_joint_was_read(tmp_path: Path) -> None:
+    bag = RunBag()
+    bag.read_after = [0.0, 0.0005]  # of the line's other protocol, and of the joint of the run
+    recording = read_bag(bag.write(tmp_path / "later"))
+    assert recording.time[:2] == pytest.approx([0.0005, 0.0025])
+
+
+def test_a_bag_of_a_version_without_times_of_their_own_is_read(tmp_path: Path, whole: Path) -> None:
+    older = RunBag(without={"bam_bench/msg/ServoStates": ["read_after"]}).write(tmp_path / "older")
+    assert np.array_equal(read_bag(older).time, read_bag(whole).time)
+
+
 def test_the_joint_of_the_run_is_read_and_no_other(whole: Path) -> None:
     recording = read_bag(whole)
     bag = RunBag()

@@ -251,3 +251,17 @@ def test_topics_that_may_hold_goals_are_listed() -> None:
     lacking = no_goals(joint_series(PATH, states({"a": still}), topics))
     assert "/arm/targets (my_robot/msg/Targets)" in lacking.problem
     assert "/tf" not in lacking.problem
+
+
+@pytest.mark.parametrize(("fields", "later"), [({"read_after": [0.0, 0.002]}, 0.002), ({}, 0.0)])
+def test_a_joint_was_read_when_the_driver_reports_and_commanded_before(
+    fields: dict[str, Any], later: float
+) -> None:
+    kinds = ("position", "velocity", "goal_position", "torque_enabled", "voltage", "temperature", "duty")
+    values = {name: [0.1, 0.2] for name in kinds}
+    topic, kind = "/servo_states", "bam_bench/msg/ServoStates"
+    messages = [message(topic, kind, time, name=["a", "b"], **values, **fields) for time in (0.0, 0.01)]
+    found = joint_series(PATH, messages)
+    assert found.position["a"].time == pytest.approx([0.0, 0.01], abs=1e-6)
+    assert found.position["b"].time == pytest.approx([later, 0.01 + later], abs=1e-6)
+    assert found.goal_position["b"].time == pytest.approx([0.0, 0.01], abs=1e-6)

@@ -23,5 +23,6 @@ def test_numbers_of_numpy_become_messages_that_travel() -> None:
     assert list(back.torque_enabled) == [True, False]
     assert list(back.hardware_error) == [0, 4]
     assert list(back.position) == [0.25, -1.5]
+    assert list(back.read_after) == [0.25, -1.5]
     assert (back.header.stamp.sec, back.header.stamp.nanosec, back.sequence) == (1, 500_000_007, 7)
     assert list(deserialize_message(serialize_message(joints), type(joints)).effort) == [0.25, -1.5]

@@ -7,6 +7,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -17,6 +18,8 @@ from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.dynamixel.control_table import control_table
 from bam_ros.dynamixel.servo import PWM_WATCHDOG, WATCHDOG
 from bam_ros.emulators.dynamixel import bench_kernel as k
+from bam_ros.emulators.dynamixel.packets import Instruction, Reply
+from bam_ros.emulators.dynamixel.protocol2 import Parser
 from test.ros.ros_helpers import CALM, VirtualServos, wait_for
 
 MakeVirtual = Callable[..., VirtualServos]
@@ -117,6 +120,42 @@ def test_both_protocols_are_driven_on_one_line(virtual_servos: MakeVirtual, make
     assert [file.get("torque_enable") for file in registers] == [1, 0, 1]
     bus.close()
     assert [file.get("torque_enable") for file in registers] == [0, 0, 0]
+
+
+def test_servos_that_are_read_one_after_the_other_have_times_of_their_own(
+    virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo="mx106,xl330,ax12a", ids=(1, 2, 3))
+    bus = make_bus(virtual, ids=(1, 2, 3), joints=("a", "b", "c"))
+    bus.open()
+    before = time.time_ns()
+    sample = bus.exchange(ServoGoal.released(3))
+    assert min(sample.read_after) == 0.0
+    assert len(set(sample.read_after)) == 3  # an AX-12 answers no bulk read
+    last = sample.stamp + round(1e9 * max(sample.read_after))
+    assert before < sample.stamp < last < time.time_ns()
+
+
+def test_a_goal_and_the_read_behind_it_reach_the_servos_in_one_go(
+    virtual_servos: MakeVirtual, make_bus: MakeBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    virtual = virtual_servos(servo="xl330", ids=(1, 2))
+    bus = make_bus(virtual, ids=(1, 2), joints=("a", "b"))
+    bus.open()
+    goal = ServoGoal(torque_enable=(True,) * 2, position=(0.0,) * 2)
+    sample = bus.exchange(goal)
+    assert sample.read_after == ()
+    heard: list[bytes] = []
+    receive = virtual.bus.receive
+
+    def listen(data: bytes, now: float, baud_rate: int | None = None) -> list[Reply]:
+        heard.append(data)
+        return receive(data, now, baud_rate)
+
+    monkeypatch.setattr(virtual.bus, "receive", listen)
+    bus.exchange(replace(goal, position=(0.1, 0.2)))
+    packets = Parser().feed(heard[0])
+    assert [packet.instruction for packet in packets] == [Instruction.SYNC_WRITE, Instruction.SYNC_READ]
 
 
 def test_the_guardian_releases_servos_of_both_protocols(

@@ -22,6 +22,7 @@ class Noise:
     def __init__(self, data: bytes) -> None:
         self._data = data
         self.is_using = False
+        self.tx_time_per_byte, self.sent = 0.01, 0
 
     def clearPort(self) -> None:  # noqa: N802
         pass

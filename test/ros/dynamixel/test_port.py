@@ -217,3 +217,22 @@ def test_other_adapters_have_no_timer(tmp_path: Path, timer: Path) -> None:
     adapter = Adapter(timer, kernel_obeys=False)
     adapter.port = "/dev/ttyACM0"
     assert shorten_latency(as_port(adapter), tmp_path) is None
+
+
+def test_packets_that_are_held_leave_in_one_go_with_the_next(terminal: tuple[int, str]) -> None:
+    master, path = terminal
+    os.set_blocking(master, False)
+    port = SerialPort(path)
+    port.openPort()
+    try:
+        with port.holding():
+            assert [port.writePort(b"goal"), port.writePort(b"limit")] == [4, 5]
+            with pytest.raises(BlockingIOError):
+                os.read(master, 100)
+        assert port.writePort(b"read") == 4
+        assert port.sent == len(b"goallimitread")
+        assert os.read(master, 100) == b"goallimitread"
+        assert port.writePort(b"next") == 4
+        assert os.read(master, 100) == b"next"
+    finally:
+        port.closePort()
