@@ -87,3 +87,23 @@ def test_the_bias_of_the_arm_with_servos_moves_nothing() -> None:
         tracks.append(np.array(track))
     assert np.abs(tracks[0]).max() > 0.05
     np.testing.assert_array_equal(tracks[0], tracks[1])
+
+
+def test_an_arm_like_an_so101_has_its_joints_in_the_order_of_their_ids_and_its_weight() -> None:
+    model = load_robot(ROBOTS / "so101_like.xml").compile()
+    assert [model.joint(index).name for index in range(model.njnt)] == [
+        "shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "wrist_roll", "gripper",
+    ]  # fmt: skip
+    data = mujoco.MjData(model)
+    data.joint("shoulder_lift").qpos[0], data.joint("elbow_flex").qpos[0] = np.pi / 2, -np.pi / 2
+    mujoco.mj_forward(model, data)  # stretched forward
+    from_wrist = 0.079 * 0.0386 + 0.087 * (0.0611 + 0.0252) + 0.012 * (0.0611 + 0.0234 + 0.03)
+    from_elbow = from_wrist + (0.079 + 0.087 + 0.012) * 0.1349 + 0.104 * 0.0981
+    from_shoulder = from_elbow + (0.104 + 0.079 + 0.087 + 0.012) * 0.1126 + 0.103 * 0.0898
+    for joint, moment in (
+        ("wrist_flex", from_wrist),
+        ("elbow_flex", from_elbow),
+        ("shoulder_lift", from_shoulder),
+    ):
+        assert data.joint(joint).qfrc_bias[0] == pytest.approx(-9.80665 * moment, rel=1e-3)
+    assert data.joint("shoulder_pan").qfrc_bias[0] == pytest.approx(0.0, abs=1e-9)

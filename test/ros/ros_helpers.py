@@ -25,6 +25,7 @@ from bam_ros.driver.servo_bus import (
     ServoSample,
 )
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
+from bam_ros.emulators.dynamixel.bus import VirtualBus
 from bam_ros.emulators.dynamixel.pty_server import BusClock, PtyServer
 from bam_ros.emulators.dynamixel.served_clock import ServedClock
 from bam_ros.emulators.dynamixel.servo import VirtualServo
@@ -144,6 +145,7 @@ class VirtualServos:
     Args:
         clock: of the servos; None: a `PatientClock`, or a `ServedClock` where these are not `patient`.
         patient: whether no watchdog acts.
+        build: of the bus, from its setup and a clock.
         setup: of the bus.
 
     Attributes:
@@ -151,10 +153,17 @@ class VirtualServos:
         writes: to the first servo, in their order: what each changed, and where the servo was (counts).
     """
 
-    def __init__(self, *, clock: BusClock | None = None, patient: bool = True, **setup: Any) -> None:
+    def __init__(
+        self,
+        *,
+        clock: BusClock | None = None,
+        patient: bool = True,
+        build: Callable[[BusSetup, float], VirtualBus] = build_bus,
+        **setup: Any,
+    ) -> None:
         now = time.monotonic()
         clock = clock or (PatientClock(now) if patient else ServedClock(now))
-        self.bus = build_bus(BusSetup(**setup), clock.at(now))
+        self.bus = build(BusSetup(**setup), clock.at(now))
         self._server = PtyServer(self.bus, clock=clock)
         self.writes: list[tuple[Mapping[str, int], int]] = []
         servo: Any = self.servo

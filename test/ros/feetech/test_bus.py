@@ -7,27 +7,41 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bam_core.errors import BamError, Conflict, Unavailable, Unsupported
+from bam_core.mujoco.robot_file import load_robot
+from bam_core.robot.joints import servos_by_joint
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import BusGone, Gains, ServoGoal, ServoIdentity, ServoSample
 from bam_ros.dynamixel.bus import DynamixelSettings
-from bam_ros.emulators.dynamixel.builder import BusSetup, build_servo
+from bam_ros.emulators.dynamixel.builder import BusSetup, build_arm_bus, build_servo
 from bam_ros.emulators.feetech.catalog import FEETECH
 from bam_ros.feetech.bus import FeetechBus
 from test.ros.ros_helpers import CALM, VirtualServos, wait_for
 
 MakeVirtual = Callable[..., VirtualServos]
 MakeBus = Callable[..., FeetechBus]
+ROBOTS = Path(__file__).parents[3] / "config" / "robots"
 OFF = ServoGoal.released(1)
 
 
 @pytest.fixture
 def feetech_servos(virtual_servos: MakeVirtual) -> MakeVirtual:
     return lambda servo="sts3215", **setup: virtual_servos(catalog=FEETECH, servo=servo, **setup)
+
+
+@pytest.fixture
+def virtual_arm(virtual_servos: MakeVirtual) -> MakeVirtual:
+    """Six servos on `config/robots/so101_like.xml`."""
+    spec = load_robot(ROBOTS / "so101_like.xml")
+    servos = servos_by_joint(spec, ["sts3215=sts3215"])
+    return lambda **setup: virtual_servos(
+        build=lambda setup, now: build_arm_bus(setup, spec, servos, now), catalog=FEETECH, **setup
+    )
 
 
 @pytest.fixture
@@ -92,6 +106,20 @@ def test_six_servos_are_read_at_once(feetech_servos: MakeVirtual, make_bus: Make
     goals = tuple(0.1 * servo for servo in ids)
     sample = bus.exchange(ServoGoal(torque_enable=(True,) * 6, position=goals))
     assert sample.goal_position == pytest.approx(goals, abs=1e-3)
+
+
+def test_six_servos_on_an_arm_like_an_so101_hold_it(make_bus: MakeBus, virtual_arm: MakeVirtual) -> None:
+    ids, joints = (1, 2, 3, 4, 5, 6), tuple("abcdef")
+    bus = make_bus(virtual_arm(ids=ids), ids=ids, joints=joints)
+    bus.open()
+    bus.exchange(ServoGoal(torque_enable=(True,) * 6, position=(0.0,) * 6))
+    goals = (0.0, 0.3, 0.0, 0.0, 0.0, 0.0)
+
+    def sags() -> bool:
+        sample = bus.exchange(ServoGoal(torque_enable=(True,) * 6, position=goals))
+        return sample.position[1] > 0.27 and abs(sample.velocity[1]) < 0.1 and sample.duty[1] != 0.0
+
+    wait_for(sags)
 
 
 def test_what_changes_the_law_is_off_meanwhile_and_restored(
