@@ -22,15 +22,17 @@ from bam_core.arrays import Array
 from bam_core.errors import BamError
 from bam_core.files.atomic_file import require_directory, write_text
 from bam_core.robot.deviations import RobotDeviations
+from bam_core.robot.lerobot_writer import DatasetSettings, write_dataset
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
 from bam_core.servo.model import ServoModel, load_servo
-from studies.lerobot_writer import write_dataset
 
 SERVO = "sts3215"
 KP = 16.0  # what LeRobot sets on an SO-101
 FPS = 30
 JOINTS = ("shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "wrist_roll", "gripper")
+
+DATASET = DatasetSettings(fps=FPS, gripper_ranges={"gripper": (-0.2, 1.7)})
 
 ARM = """<mujoco model="desk_arm">
   <compiler angle="radian"/>
@@ -148,6 +150,11 @@ def recorded(goals: RobotRun, truth: Truth) -> RobotRun:
     return replace(goals, position=np.round(position / _COUNT) * _COUNT)
 
 
+def as_frames(run: RobotRun) -> RobotRun:
+    """Return a run with the times that LeRobot writes instead of those that its frames had."""
+    return replace(run, time=np.arange(len(run.time)) / FPS)
+
+
 def _of_hand(time: Array, limits: Array, random: np.random.Generator) -> Array:
     """Return a joint's goals: minimum-jerk reaches between random postures, pauses, tremor."""
     middle, half = limits.mean(), 0.5 * _SHARE * float(np.ptp(limits))
@@ -179,7 +186,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             recorded(teleoperation(1000 * arguments.seed + number, arguments.seconds), truth)
             for number in range(arguments.episodes)
         ]
-        write_dataset(place / "desk_arm", runs, FPS)
+        write_dataset(place / "desk_arm", [as_frames(run) for run in runs], DATASET)
         write_text(place / "arm.xml", ARM)
         write_text(place / "truth.json", json.dumps(_told(truth), indent=2) + "\n")
     except BamError as error:

@@ -9,6 +9,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bam_core.cli import export_lerobot
 from bam_core.cli.bench_effects import bench_effects_for
 from bam_core.errors import Conflict, UnknownName, WrongType
 from bam_core.files.atomic_file import require_directory, require_file, write_text
@@ -28,7 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
         "Turn a servo into BAM's parameter JSON (--output FILE.json) or into MJCF (FILE.xml), and\n"
-        "recordings into BAM's log JSON. What the other form cannot hold is told, a line each."
+        "recordings into BAM's log JSON or a LeRobot dataset. What the other form cannot hold is\n"
+        "told, a line each."
     )
     parser.add_argument(
         "sources",
@@ -64,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a whole model, a pendulum of this load, length and arm (default: the class alone, for your "
         "robot to include)",
     )
+    export_lerobot.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -76,6 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
         is_name = Path(source).name == source and not Path(source).suffix
         if is_name and source not in servo_names() and not Path(source).exists():
             raise UnknownName("servo or recording", source, servo_names())
+    export_lerobot.require_lerobot(arguments)
+    if arguments.lerobot:
+        export_lerobot.export_dataset(sources, output, arguments)
+        return 0
     library = {*servo_names(), *published_names()}
     servos = [source for source in sources if source in library or Path(source).suffix in (".yaml", ".yml")]
     if servos and len(sources) > 1:

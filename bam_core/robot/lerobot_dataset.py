@@ -26,6 +26,7 @@ from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.robot.lerobot_units import (
     Calibration,
     load_calibration,
+    radians_of_degrees,
     radians_of_shares,
     require_unit,
 )
@@ -96,7 +97,7 @@ def read_dataset_runs(
             f"action ({', '.join(goals)}) and state ({', '.join(states)}) have no joint in common",
             expected="goals of joints, such as shoulder_pan.pos, in both",
         )
-    arm = [name for name in joints if not _is_gripper(name, recording_map)]
+    arm = [name for name in joints if not (is_gripper(name) or is_gripper(recording_map.joint_name(name)))]
     proof = require_unit(path, unit, {name: states[name] for name in arm} or states)
     if unit is None:
         log.info("%s: unit %s, as the steps between its values show", path, proof.unit)
@@ -119,7 +120,7 @@ def read_dataset_runs(
             raise Conflict(
                 "--calibration", f"is of no use for positions in {proof.unit}", expected="--unit normalised"
             )
-        scale = np.pi / 180.0 if proof.unit == DEGREES else 1.0
+        scale = radians_of_degrees(proof.steps.values()) if proof.unit == DEGREES else 1.0
         goals, states = (
             {name: scale * column for name, column in values.items()} for values in (goals, states)
         )
@@ -187,8 +188,9 @@ def _features(recording_map: RecordingMap) -> dict[str, str]:
     return {name: recording_map.columns.get(ours, name) for name, ours in mapped.items()}
 
 
-def _is_gripper(name: str, recording_map: RecordingMap) -> bool:
-    return any((joint or "").endswith(_GRIPPER) for joint in (name, recording_map.joint_name(name)))
+def is_gripper(name: str | None) -> bool:
+    """Whether LeRobot has a joint of this name as a share of its opening."""
+    return (name or "").endswith(_GRIPPER)
 
 
 def _columns(path: Path, info: dict[str, Any], features: Mapping[str, str]) -> dict[str, Array]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,8 +23,10 @@ from bam_core.robot.value_steps import (
     COUNTS,
     COUNTS_PER_TURN,
     DEGREES,
+    LEROBOT_DEGREES,
     NORMALISED,
     RADIANS,
+    SAME_STEP,
     STEPS,
     UnitProof,
     range_counts,
@@ -63,6 +65,16 @@ class Calibration:
         first, last = self.ranges[joint]
         half = math.pi * (last - first) / COUNTS_PER_TURN
         return np.asarray((-half if joint in self.inverted else half) * values / 100.0)
+
+
+def radians_of_degrees(steps: Iterable[float]) -> float:
+    """Return how many radians a degree is, by the steps between values, deg.
+
+    LeRobot divides a turn of 4096 counts into steps of 360/4095 degrees: its turn has 360.09 degrees.
+    """
+    sizes = list(steps)
+    is_lerobot = bool(sizes) and all(abs(step / LEROBOT_DEGREES - 1.0) < SAME_STEP for step in sizes)
+    return 2.0 * math.pi / (COUNTS_PER_TURN * LEROBOT_DEGREES) if is_lerobot else math.pi / 180.0
 
 
 def load_calibration(path: str | os.PathLike[str]) -> Calibration:

@@ -21,16 +21,18 @@ DEGREES, RADIANS, NORMALISED, COUNTS = "deg", "rad", "normalised", "counts"
 COUNTS_PER_TURN = 4096
 """Of the encoders of Feetech STS and DYNAMIXEL X servos, and in all of LeRobot's own arms."""
 
+LEROBOT_DEGREES = 360.0 / (COUNTS_PER_TURN - 1)
+"""What LeRobot's motor buses call so many degrees is one count."""
 STEPS: Mapping[str, tuple[float, ...]] = {
     # As LeRobot writes degrees since 0.2, and as the encoder has them.
-    DEGREES: (360.0 / (COUNTS_PER_TURN - 1), 360.0 / COUNTS_PER_TURN),
+    DEGREES: (LEROBOT_DEGREES, 360.0 / COUNTS_PER_TURN),
     RADIANS: (2.0 * math.pi / (COUNTS_PER_TURN - 1), 2.0 * math.pi / COUNTS_PER_TURN),
     COUNTS: (1.0,),
 }
 """Unit -> steps that all joints have alike."""
 
 _SHARES = 200.0  # from -100 to 100
-_SAME_STEP = 1e-4  # relative; half of by how much the two of degrees differ, other ranges by far more
+SAME_STEP = 1e-4  # relative; half of by how much the two of degrees differ, other ranges by far more
 _LEAST_VALUES = 20  # distinct ones, from which the step between them is known
 _OFF_GRID = 0.05  # of a step, of values in single precision
 _LEAST_STEP = 5e-4  # a third of a count in rad; values in single precision have no finer steps
@@ -62,7 +64,7 @@ def unit_proof(positions: Mapping[str, Array]) -> UnitProof:
     steps = {name: step for name, values in positions.items() if (step := value_step(values)) is not None}
     for unit, expected in STEPS.items():
         for one in expected:
-            if steps and all(abs(step / one - 1.0) < _SAME_STEP for step in steps.values()):
+            if steps and all(abs(step / one - 1.0) < SAME_STEP for step in steps.values()):
                 return UnitProof(unit=unit, steps=steps)
     ranges = {name: count for name, step in steps.items() if (count := _range(step)) is not None}
     # Joints that share one range were rounded to decimals, or are in a unit of their own.

@@ -13,8 +13,8 @@ class JointsFinding(Finding):
     """Something about some joints.
 
     Attributes:
-        kind: "undriven" (no servo is named), "held" (not recorded in all logs), or "resting" (they hardly
-            move).
+        kind: "undriven" (no servo is named), "held" (not recorded in all logs), "resting" (they hardly
+            move), or "unknown_range" (grippers that a dataset has as shares of their opening).
         joints: names.
         limit: of the motion of joints that rest, rad.
     """
@@ -30,6 +30,8 @@ class JointsFinding(Finding):
             return (f"{joints}: no servo is named (--servos).", "Nothing drives them in simulations.")
         if self.kind == "held":
             return (f"{joints}: not in all logs with goal and position.", "Their servos hold still.")
+        if self.kind == "unknown_range":
+            return (f"{joints}: left out of the dataset.", "Their range is unknown; --robot FILE gives it.")
         return (
             f"{joints}: rest within {self.limit:g} rad in all runs.",
             "Their loads are determined, their friction in motion is not.",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import mujoco
@@ -21,17 +22,31 @@ from bam_core.errors import (
 )
 from bam_core.exchange import bam_log_text
 from bam_core.recordings import load_recordings
+from bam_core.robot.lerobot_dataset import read_dataset_runs
 from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.model import load_servo
+from bam_core.text.robot_findings import JointsFinding
 from test.core.exchange_cases import EROB80_100_M1, XL330_M4, write
+from test.core.finding_cases import logged
 from test.core.identification_cases import xl330_logs
 from test.core.physics_cases import random_run
 from test.core.refusals import refused
+
+LEROBOT = Path(__file__).parents[2] / "data" / "lerobot_v3"
+SO101 = Path(__file__).parents[3] / "config" / "robots" / "so101_like.xml"
 
 
 @pytest.fixture(autouse=True)
 def in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+
+
+def write_run(path: str, *joints: str) -> None:
+    """Write a run of two seconds, all joints alike."""
+    header = ["time", *(f"{part}:{joint}" for joint in joints for part in ("goal", "read"))]
+    rows = [[0.01 * row, *[math.sin(0.03 * row)] * 2 * len(joints)] for row in range(200)]
+    lines = [",".join(map(str, row)) for row in (header, *rows)]
+    Path(path).write_text("\n".join(lines))
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -79,6 +94,24 @@ def test_a_servo_becomes_mjcf_for_a_robot_or_a_bench(caplog: pytest.LogCaptureFi
     model = mujoco.MjModel.from_xml_path("bench.xml")
     assert (model.nv, model.nu) == (1, 1)
     assert model.body_mass[1] == pytest.approx(1.05)
+
+
+def test_runs_of_a_robot_become_a_lerobot_dataset(caplog: pytest.LogCaptureFixture) -> None:
+    assert main(["export", str(LEROBOT), "--lerobot", "--fps", "10", "--task", "go", "--output", "new"]) == 0
+    info = json.loads(Path("new/meta/info.json").read_text())
+    assert (info["fps"], info["total_episodes"], info["robot_type"]) == (10, 2, "so101_follower")
+    before, after = (read_dataset_runs(path)[0] for path in (LEROBOT, Path("new")))
+    assert after.position == pytest.approx(before.position[::3], abs=1e-5)
+
+
+def test_a_gripper_needs_the_description_of_its_robot(caplog: pytest.LogCaptureFixture) -> None:
+    write_run("run.csv", "gripper", "lift")
+    assert main(["export", "run.csv", "--lerobot", "--output", "without"]) == 0
+    assert logged(caplog) == [JointsFinding(kind="unknown_range", joints=("gripper",))]
+    assert main(["export", "run.csv", "--lerobot", "--robot", str(SO101), "--output", "with"]) == 0
+    names = [json.loads(Path(name, "meta", "info.json").read_text())["features"]["action"]["names"]
+             for name in ("without", "with")]  # fmt: skip
+    assert names == [["lift.pos"], ["gripper.pos", "lift.pos"]]
 
 
 def test_what_an_import_fills_in_is_told(caplog: pytest.LogCaptureFixture) -> None:
@@ -157,6 +190,7 @@ def test_a_damaged_log_is_named_and_left_out_of_an_import(caplog: pytest.LogCapt
         (("export", "mx106", "--output", "a.xml", "--bench", "1"), WrongType, {"value": "1"}),
         (("export", "mx106", "--output", "a.xml", "--bench", "1,x"), WrongType, {"value": "1,x"}),
         (("export", "mx106", "--output", "a.xml", "--bench", "1,-0.1"), OutOfRange, {"value": -0.1}),
+        (("export", "log.json", "--fps", "30", "--output", "a"), Conflict, {"thing": "--fps"}),
         (("export", "log.json", "--output", "a.xml"), WrongType, {"value": "a.xml"}),
         (("export", "none.yaml", "--output", "a.json"), Unreadable, {"path": "none.yaml"}),
         (("export", ".", "--output", "m4.json"), Conflict, {"thing": "--output"}),

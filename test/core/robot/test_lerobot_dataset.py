@@ -15,11 +15,11 @@ import pytest
 from bam_core.errors import BadData, Conflict, Malformed, Missing, MissingSoftware, UnknownName, Unreadable
 from bam_core.robot.lerobot_dataset import read_dataset_runs
 from bam_core.robot.lerobot_units import load_calibration
+from bam_core.robot.lerobot_writer import write_dataset
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.run import RobotRun
 from bam_core.text.robot_findings import DerivativeGainUnknown, DerivedRanges
-from studies.lerobot_arm import FPS, JOINTS, teleoperation
-from studies.lerobot_writer import write_dataset
+from studies.lerobot_arm import DATASET, FPS, JOINTS, as_frames, teleoperation
 from test.core.finding_cases import logged
 from test.core.refusals import refused
 
@@ -39,7 +39,7 @@ def goals() -> list[RobotRun]:
 @pytest.fixture
 def dataset(tmp_path: Path) -> Path:
     path = tmp_path / "desk"
-    write_dataset(path, goals(), FPS)
+    write_dataset(path, [as_frames(run) for run in goals()], DATASET)
     return path
 
 
@@ -97,8 +97,8 @@ def test_every_episode_is_a_run_in_radians_without_the_gripper(dataset: Path) ->
         assert run.kp == 16.0
         assert run.time == pytest.approx(np.arange(len(wrote.time)) / FPS, abs=1e-5)
         # A count is 360/4095 of a degree to LeRobot, 360/4096 to the encoder.
-        assert run.goal_position == pytest.approx(wrote.goal_position[:, :-1], abs=7e-4)
-        assert run.position == pytest.approx(wrote.position[:, :-1], abs=7e-4)
+        assert run.goal_position == pytest.approx(wrote.goal_position[:, :-1], abs=1e-6)
+        assert run.position == pytest.approx(wrote.position[:, :-1], abs=1e-6)
 
 
 def test_files_that_lerobot_wrote_are_read() -> None:
@@ -110,8 +110,8 @@ def test_files_that_lerobot_wrote_are_read() -> None:
         assert run.time == pytest.approx(frame / 30.0, abs=1e-5)
         for column in range(len(ARM)):  # as tools/make_lerobot_dataset.py says
             counts = np.round(400 * np.sin(0.1 * frame + column + number))
-            assert run.goal_position[:, column] == pytest.approx(np.radians(counts * 360 / 4095), abs=1e-5)
-            assert run.position[:, column] == pytest.approx(np.radians((counts - 3) * 360 / 4095), abs=1e-5)
+            assert run.goal_position[:, column] == pytest.approx(2 * np.pi * counts / 4096, abs=1e-5)
+            assert run.position[:, column] == pytest.approx(2 * np.pi * (counts - 3) / 4096, abs=1e-5)
 
 
 def test_a_directory_is_searched_for_datasets(dataset: Path) -> None:
