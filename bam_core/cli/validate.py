@@ -62,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Simulate every recording with every servo model and report mean absolute position errors."""
     if not arguments.params:
         raise Missing("--params", "servo files or names from 'bam servos'")
+    from bam_core.identification.data.data_warnings import full_demand_errors
     from bam_core.identification.data.screening import warn_unsuitable
     from bam_core.recordings import load_usable
     from bam_core.recordings.discovery import unique_names
@@ -98,6 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     recordings = loaded.recordings
     warn_unsuitable(servos[names[0]], recordings)
+    log_findings(log, full_demand_errors(servos[names[0]], recordings))
     if all(recording.open_loop for recording in recordings):
         log_findings(log, [OpenLoopErrors(restart=OPEN_LOOP_HORIZON)])
     result, fitted = {}, {}

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from bam_core.identification.data.data_warnings import (
+    full_demand_errors,
     gain_warnings,
     missing_channels,
     require_temperature,
@@ -129,6 +130,7 @@ def _log_warnings(task: IdentificationTask) -> None:
     require_temperature(logs, effects)
     findings = (
         *missing_channels(logs, effects),
+        *full_demand_errors(task.servo, logs),
         *gain_warnings(task.servo, logs),
         *scarcity(len(task.split.train), len(task.split.test), len(task.folds)),
     )

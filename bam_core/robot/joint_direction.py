@@ -24,16 +24,17 @@ from bam_core.robot.simulation import RobotBench
 from bam_core.robot.validation import RunErrors, errors_of
 from bam_core.servo.gains import gain_of
 from bam_core.servo.model import ServoModel
-from bam_core.text.robot_findings import OtherZero, ReversedJoint
+from bam_core.text.robot_findings import OtherZero, ReversedJoint, UnprovenSigns
 
 _RUNS, _SAMPLES = 4, 250  # that are looked at, per run
 _LONGEST = 20.0  # s of a run that is simulated
 _SLOW = 0.1  # rad/s, within which friction changes its direction
-_BETTER_ZERO = 0.5  # of the squares that are left; simulations decide
+_BETTER_ZERO = 0.85  # of the squares that are left; simulations decide
 _MANY = 1.3  # times the error with another sign, up to which a zero explains no more
 _SURE = 0.6  # of the error of a simulation
-_LEAST_ERROR = 0.01  # rad; a joint that is followed so well is right
+_LEAST_ERROR = 0.004  # rad, three counts; a joint that is followed so well is right
 _LOADED = 3e-3  # rad, two counts: by so much a load must hold readings off their goals
+_UNLOADED = 0.02  # of the load of the joint that carries most; no sign shows in less
 _ZEROS = np.concatenate([np.arange(-1.6, -0.05, 0.1), np.arange(0.1, 1.65, 0.1)])  # rad that are tried
 _FINER = np.arange(-0.08, 0.09, 0.02)  # rad around the best of them
 
@@ -55,10 +56,11 @@ def direction_findings(
     joints: Sequence[str],
     servos: Mapping[str, ServoModel],
     deviations: RobotDeviations = NO_DEVIATIONS,
-) -> list[ReversedJoint | OtherZero]:
+) -> list[ReversedJoint | OtherZero | UnprovenSigns]:
     """Return findings about joints that another sign or zero explains far better than the description.
 
-    Joints that gravity does not load show nothing, nor does a robot whose base moves.
+    Joints that gravity does not load show nothing, which is a finding, too. Of a robot whose base moves there
+    are none.
 
     Args:
         bench: the robot.
@@ -85,7 +87,7 @@ def direction_findings(
         simulated = bench.simulate(run, servos, replace(deviations, zero=zeros))
         return errors_of([run], joints, {run.name: simulated}).per_log[run.name]
 
-    findings: list[ReversedJoint | OtherZero] = []
+    findings: list[ReversedJoint | OtherZero | UnprovenSigns] = []
     given = errors(run, zeros) if suspects else None
     while suspects and given is not None:  # a joint that is wrong makes others seem so
         tried = []
@@ -109,7 +111,8 @@ def direction_findings(
         )
         given, run, zeros = best, changed, shifted
         suspects = [suspect for suspect in suspects if suspect[0] != joint]
-    return findings
+    unloaded = tuple(joint for joint in joints if not _is_loaded(loads, motions, runs[0].column(joint)))
+    return [*findings, UnprovenSigns(joints=unloaded)] if unloaded else findings
 
 
 def _suspected(
@@ -129,6 +132,14 @@ def _suspected(
     shifted, change = left(1.0, zero)
     if shifted < _BETTER_ZERO * here and change > _LOADED:
         yield float(zero)
+
+
+def _is_loaded(loads: InverseDynamics, motions: Sequence[_Motion], column: int) -> bool:
+    """Return whether gravity loads a joint enough to show its sign."""
+    rest = [np.zeros_like(motion.position) for motion in motions]
+    held = [loads.torques(motion.position, still, still) for motion, still in zip(motions, rest, strict=True)]
+    largest = np.max(np.abs(np.concatenate(held)), axis=0)
+    return bool(largest[column] > _UNLOADED * largest.max())
 
 
 def _left(

@@ -122,6 +122,10 @@ class PositionFirmware(ABC):
     def kp_for(self, share: float) -> float:
         """Return the kp at which 1 rad of error gives duty = share, or current = share · current_limit."""
 
+    def full_demand_error(self, kp: float) -> float:
+        """Return the error at which this gain asks for the largest demand, rad."""
+        return self.demand_limit / float(self.gains(kp)[0])
+
     def rate_time(self, kp: float, kd: float) -> float:
         """Return T, s: for how long ahead the law extrapolates an error with these gains.
 

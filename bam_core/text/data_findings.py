@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -90,6 +91,33 @@ class DutyMismatch(LogsFinding):
         return (
             f"{self.where}: recorded duty is {span} times that of kp (such as {self.kp:g}).",
             "Correct kp, or fit the effect firmware_gain if the firmware is another one.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImplausibleGain(LogsFinding):
+    """Logs whose gain is none that servos with this law have.
+
+    Attributes:
+        kp: of the first one.
+        error: at which that gain asks for all that the law has, rad.
+        law: name of the firmware.
+    """
+
+    kind: str = field(default="implausible_gain", init=False)
+    kp: float
+    error: float
+    law: str
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """At which error, what that means, and what to check."""
+        error = math.degrees(self.error)
+        return (
+            f"{self.where}: kp {self.kp:g} asks for the full demand at {error:.2g}° of error.",
+            f"No servo with the law {self.law} has such a gain.",
+            "Either kp has other units, or the law is another one.",
+            "Check kp, --servo, and the firmware in the servo's file (bam servos new --firmware).",
         )
 
 

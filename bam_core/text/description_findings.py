@@ -50,7 +50,8 @@ class SeveralActuators(Finding):
     def sentences(self) -> tuple[str, ...]:
         """Which, what was done, and what to do where there are two motors."""
         return (
-            f"{listed(self.joints, most=5)}: several actuators drive one joint; one servo takes their place.",
+            f"{listed(self.joints, most=5)}: several equal actuators drive one joint.",
+            "One servo takes their place.",
             "Where two servos drive it, use one of two motors: bam servos new --from NAME --motors 2.",
         )
 

@@ -26,6 +26,7 @@ CAUSES = {
     "torque_saturation": "torque saturation at high current",
     "sensor_delay": "a delay of the position that the controller uses",
     "bridge_coasting": "coasting of the bridge between pulses",
+    "current_law": "a demand that is a current, so that no back-EMF acts",
     "winding_heating": "torque loss while the winding warms",
     "limit_shortfall": "a duty or current limit below the nominal one",
     "flexible_joint": "flexibility between encoder and arm",
@@ -81,6 +82,7 @@ _SCALES = {"dead_band": 1e3, "command_delay": 1e3, "gain_curve": 1e3, "backlash"
 
 _REMEDIES = {
     "dead_band": ("Give the servo a firmware with dead_band (see firmwares.yaml).",),
+    "current_law": ("Give the servo a firmware with law: current (see firmwares.yaml).",),
     "gain_curve": ("Give the servo a firmware with dead_band or error_offset (see firmwares.yaml).",),
     "load_header": ("Check mass, arm_mass and length, or inertia, in the headers of these logs.",),
     "gain_header": ("Check kp in the headers of these logs, or fit firmware_gain.",),

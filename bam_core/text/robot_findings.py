@@ -122,6 +122,26 @@ class OtherZero(Finding):
 
 
 @dataclass(frozen=True, kw_only=True)
+class UnprovenSigns(Finding):
+    """Joints that gravity does not load.
+
+    Attributes:
+        joints: names.
+    """
+
+    kind: str = field(default="unproven_signs", init=False)
+    joints: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which, what nothing shows, and how to check it."""
+        return (
+            f"{listed(self.joints, most=8)}: gravity does not load them, so no data prove sign or zero.",
+            "Move them by hand and compare the readings with the description.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class OtherRate(Finding):
     """A run that another frame rate explains far better.
 

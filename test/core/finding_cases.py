@@ -19,6 +19,7 @@ from bam_core.text.data_findings import (
     GravityOffZero,
     IllPosedGear,
     IllPosedGears,
+    ImplausibleGain,
     InBothSets,
     NoTemperature,
     NoVoltage,
@@ -26,7 +27,7 @@ from bam_core.text.data_findings import (
     OffHoldingPosition,
     OtherServo,
 )
-from bam_core.text.description_findings import StartContacts, UnusableMeshes
+from bam_core.text.description_findings import SeveralActuators, StartContacts, UnusableMeshes
 from bam_core.text.finding import Finding
 from bam_core.text.fit_findings import (
     AtBound,
@@ -86,6 +87,7 @@ from bam_core.text.robot_findings import (
     SlowRate,
     SteadySpeed,
     UndeterminedServos,
+    UnprovenSigns,
 )
 from bam_core.text.uncertainty_findings import IntervalMethod, ParameterRemark, RunAdvice
 from bam_core.text.whole_body_findings import (
@@ -297,6 +299,9 @@ EXAMPLES: tuple[Finding, ...] = (
     OtherRate(run="wave", rate=30.0, shown=15.0, error=0.08, other_error=0.01),
     ReversedJoint(joint="lift", error=0.1247, other_error=0.00037),
     OtherZero(joint="lift", zero=1.0, error=0.15, other_error=0.00037),
+    UnprovenSigns(joints=("shoulder_pan", "wrist_roll")),
+    SeveralActuators(joints=("shoulder", "elbow")),
+    ImplausibleGain(logs=("one",), kp=800.0, error=0.0076, law="feetech-sts"),
     DerivedRanges(dataset="my_task", ranges=(("pan", 2549), ("lift", 3835))),
     NoLoad(servo="sts3215", load=0.01, friction=0.1),
     SlowRate(models=("m4", "m6"), rate=29.97, runs=2, limit=45.0),

@@ -17,7 +17,7 @@ from bam_core.errors import BadData
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import REFERENCE_TEMPERATURE
-from bam_core.text.data_findings import DutyMismatch, FewLogs, NoTemperature, NoVoltage
+from bam_core.text.data_findings import DutyMismatch, FewLogs, ImplausibleGain, NoTemperature, NoVoltage
 from bam_core.text.finding import Finding
 
 _NEEDS_TEMPERATURE = "friction_temperature"
@@ -25,6 +25,9 @@ _LIKES_TEMPERATURE = ("winding_heating", _NEEDS_TEMPERATURE)
 _AS_ASKED = (0.8, 1.25)  # recorded duty over the one asked for; 0.96 to 1.00 on real recordings
 _SAME_LAW = 0.9  # correlation of both, if only the gain is off; 0.999 on real recordings
 _ENOUGH = 50  # samples that compare them
+_ERRORS_AT_FULL = (0.01, 15.0)
+"""rad of error at which a law may ask for all it has. The servos of the library reach 0.0106 to 8.7 rad, with
+kp from a tenth of the factory's to the end of the register. Another unit of kp is off by 27 and more."""
 _INSIDE = 0.9  # of the limit, where duties count
 
 
@@ -61,6 +64,28 @@ def missing_channels(recordings: Sequence[Recording], effects: Sequence[str]) ->
             NoTemperature(**_which(cold, recordings), assumed=REFERENCE_TEMPERATURE, effects=dependent)
         )
     return findings
+
+
+def full_demand_errors(servo: ServoModel, recordings: Sequence[Recording]) -> list[Finding]:
+    """Return a finding about logs whose kp this law cannot have: it asks for all too soon, or for nothing.
+
+    Args:
+        servo: whose firmware ran.
+        recordings: those in closed loop are checked.
+    """
+    odd = {
+        recording: error
+        for recording in recordings
+        if not recording.open_loop
+        and not _ERRORS_AT_FULL[0]
+        <= (error := servo.firmware.full_demand_error(recording.kp))
+        <= _ERRORS_AT_FULL[1]
+    }
+    if not odd:
+        return []
+    first = next(iter(odd))
+    which = _which(list(odd), recordings)
+    return [ImplausibleGain(**which, kp=first.kp, error=odd[first], law=servo.firmware.name)]
 
 
 def gain_warnings(servo: ServoModel, recordings: Sequence[Recording]) -> list[Finding]:

@@ -90,7 +90,12 @@ def _coasting(motion: Motion) -> Array:
     return np.asarray((motion.back_emf * (1.0 - np.abs(motion.duty)) * motion.velocity)[:, None])
 
 
-_OF_CONTROLLER = ("dead_band", "goal_slew", "gain_curve", "sensor_delay", "limit_shortfall")
+def _current_law(motion: Motion) -> Array:
+    """Back-EMF that does not act, as electronics regulate the current."""
+    return np.asarray((motion.back_emf * motion.velocity)[:, None])
+
+
+_OF_CONTROLLER = ("current_law", "dead_band", "goal_slew", "gain_curve", "sensor_delay", "limit_shortfall")
 
 
 def drive_causes(*, controlled: bool = True) -> list[Cause]:
@@ -156,6 +161,13 @@ def _drive_causes() -> list[Cause]:
             torques=_coasting,
             range=SHARE,
             effects=("bridge_coasting",),
+        ),
+        Cause(
+            kind="current_law",
+            forms=(Form(),),
+            sizes=(1,),
+            torques=_current_law,
+            range=FULL,
         ),
         Cause(
             kind="winding_heating",

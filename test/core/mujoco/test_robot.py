@@ -17,7 +17,7 @@ MIRRORED = '<position name="a" joint="j" kp="5"/><position name="b" joint="j" kp
 VIEWS = '<position name="a" joint="j" kp="5"/><velocity name="b" joint="j" kv="1"/>'
 
 
-@pytest.mark.parametrize(("actuators", "lines"), [(MIRRORED, 2), (VIEWS, 0)])
+@pytest.mark.parametrize(("actuators", "lines"), [(MIRRORED, 3), (VIEWS, 0)])
 def test_two_equal_motors_on_a_joint_are_warned_of_and_two_views_of_one_are_not(
     actuators: str, lines: int, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from bam_core.errors import BadData
 from bam_core.identification.data.data_warnings import (
+    full_demand_errors,
     gain_warnings,
     missing_channels,
     require_temperature,
@@ -18,10 +19,10 @@ from bam_core.identification.data.data_warnings import (
 )
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
-from bam_core.servo.model import load_servo
+from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.synthetic import synthesize
-from bam_core.text.data_findings import DutyMismatch, NoTemperature, NoVoltage
+from bam_core.text.data_findings import DutyMismatch, ImplausibleGain, NoTemperature, NoVoltage
 from test.core.refusals import refused
 
 SERVO = load_servo("xl330_bam")
@@ -77,6 +78,29 @@ def test_a_gain_that_was_not_the_one_that_ran_is_told(log: Recording, wrong: flo
     assert isinstance(finding, DutyMismatch)
     assert (finding.logs, finding.kp) == (("odd",), wrong)
     assert finding.ratios == pytest.approx((200.0 / wrong,), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("servo", "kp"), [("xl330", 2.0), ("xl330", 40_000.0), ("sts3215", 800.0), ("erob80_100", 2e4)]
+)
+def test_a_gain_in_other_units_is_named_before_the_search(log: Recording, servo: str, kp: float) -> None:
+    """The factory's kp 800 of an X servo, taken for one of another series, is full duty at half a degree."""
+    model = load_servo(servo)
+    sound = dataclasses.replace(log, kp=model.firmware.factory_kp)
+    assert full_demand_errors(model, [sound]) == []
+    (finding,) = full_demand_errors(model, [sound, dataclasses.replace(log, name="odd", kp=kp)])
+    assert isinstance(finding, ImplausibleGain)
+    assert (finding.logs, finding.kp, finding.law) == (("odd",), kp, model.firmware.name)
+    assert finding.error == pytest.approx(model.firmware.full_demand_error(kp))
+
+
+def test_every_servo_may_have_any_gain_of_its_register_down_to_a_tenth_of_the_factory_s(
+    log: Recording,
+) -> None:
+    for name in servo_names():
+        servo = load_servo(name)
+        for kp in (0.1 * servo.firmware.factory_kp, 7.0 * servo.firmware.factory_kp):
+            assert full_demand_errors(servo, [dataclasses.replace(log, kp=kp)]) == [], name
 
 
 def test_duties_that_follow_another_law_or_are_unknown_are_not_judged(log: Recording) -> None:

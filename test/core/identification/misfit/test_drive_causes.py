@@ -115,6 +115,11 @@ def test_coasting_takes_back_emf_away_while_the_bridge_is_open() -> None:
     np.testing.assert_allclose(found, [[0.75, -0.25]])
 
 
+def test_a_regulated_current_takes_all_back_emf_away() -> None:
+    found = of("current_law", time=[0.0, 1.0], back_emf=[0.5, 0.4], duty=[0.25, -0.75], velocity=[2.0, -2.0])
+    np.testing.assert_allclose(found, [[1.0, -0.8]])
+
+
 def test_without_a_controller_none_of_its_causes_is_there() -> None:
     alone = {cause.kind for cause in drive_causes(controlled=False)}
     assert alone == {"command_delay", "torque_saturation", "bridge_coasting", "winding_heating"}
