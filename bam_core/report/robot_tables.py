@@ -11,7 +11,7 @@ from bam_core.report.numbers import Scale, mrad, round_up
 from bam_core.report.robot_results import RobotEstimate, RobotModel, RobotResults
 
 _SHARES = ("strength", "back_emf", "friction", "load_friction", "mass")
-_SCALES = {"zero": 1e3, **dict.fromkeys(_SHARES, 1e2), "centre": 1e3}  # to mrad, %, mm
+_SCALES = {"zero": 1e3, **dict.fromkeys(_SHARES, 1e2), "centre": 1e3, "table": 1e3}  # to mrad, %, mm
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,8 @@ from bam_core.errors import OutOfRange, UnknownName
 from bam_core.errors.checks import require_not_negative
 from bam_core.servo.model import ServoModel
 
-SHARES_BY_NAME = ("zero", "strength", "back_emf", "friction", "load_friction", "mass")
-"""Deviations that are one number of a joint or a body."""
+SHARES_BY_NAME = ("zero", "strength", "back_emf", "friction", "load_friction", "mass", "table")
+"""Deviations that are one number of a joint, a body or a point."""
 
 
 _ABOVE_MINUS_ONE = ("strength", "back_emf", "mass")
@@ -33,6 +33,7 @@ class RobotDeviations:
         load_friction: joint -> the same of its friction under load.
         mass: body -> share by which it is heavier than described.
         centre: body -> (3,) m by which its centre of mass is off, in the body's frame.
+        table: site or body -> m, height at which it rests on a table that the description does not have.
     """
 
     delay: float = 0.0
@@ -43,6 +44,7 @@ class RobotDeviations:
     load_friction: Mapping[str, float] = field(default_factory=dict)
     mass: Mapping[str, float] = field(default_factory=dict)
     centre: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    table: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         require_not_negative("robot", delay=self.delay)

@@ -22,7 +22,7 @@ from bam_core.robot.deviations import SHARES_BY_NAME, RobotDeviations
 FOLDER = "deviations"
 
 _HEAD = """# One robot's deviations from its description; no part of its servos.
-# Units: delay s, zero rad, centre m, all others as shares.
+# Units: delay s, zero rad, centre and table m, all others as shares.
 """
 
 

@@ -92,6 +92,7 @@ def _fitted(
         joints=task.types,
         tolerances=settings.tolerances,
         bodies=bodies_for(task.bench.spec, settings.tolerances),
+        table=task.table,
     )
     search = _search_bench(task)
     fit = fit_robot(search, task.train, task.joints, unknowns, quick=_quick_bench(task, search), progress=say)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ class RobotTask:
         train: runs to fit.
         test: runs that no fit sees.
         excluded: runs that were given and cannot be used.
+        table: site or body -> m, height of a table that runs show; see `table`.
     """
 
     bench: RobotBench
@@ -42,6 +43,7 @@ class RobotTask:
     train: Sequence[RobotRun]
     test: Sequence[RobotRun] = ()
     excluded: Sequence[Excluded] = ()
+    table: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def runs(self) -> list[RobotRun]:

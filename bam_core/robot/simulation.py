@@ -29,6 +29,7 @@ from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations
 from bam_core.robot.restarts import Piece, pieces, require_no_gap, start_states
 from bam_core.robot.root import FIXED, prepare_root, stand
 from bam_core.robot.run import RobotRun
+from bam_core.robot.table import add_tables
 from bam_core.servo.gains import gain_of
 from bam_core.servo.model import ServoModel
 
@@ -357,6 +358,7 @@ class RobotBench:
                     advice="give --kp or add a bench.yaml",
                 )
         spec = self.spec.copy()
+        add_tables(spec, deviations.table)
         equip_native(
             spec,
             {

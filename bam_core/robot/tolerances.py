@@ -22,6 +22,7 @@ class RobotTolerances:
         load_friction: share, of its friction under load.
         mass: share, of the mass of every heavy body.
         centre: m, of its centre, in every direction.
+        table: m, of the height of a table that runs show.
 
     Raises:
         BamError: a value is negative, not finite or far beyond any robot.
@@ -36,6 +37,7 @@ class RobotTolerances:
     load_friction: float = 0.1
     mass: float = 0.03
     centre: float = 3e-3
+    table: float = 5e-3
 
     def __post_init__(self) -> None:
         require_tolerances(self)

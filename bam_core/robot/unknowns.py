@@ -54,12 +54,14 @@ class Unknowns:
         joints: joint -> servo.
         tolerances: of the rest.
         bodies: that may be heavier or lighter than described.
+        table: point -> m, height of a table that runs show.
     """
 
     servos: Mapping[str, ServoModel]
     joints: Mapping[str, str]
     tolerances: RobotTolerances
     bodies: tuple[str, ...]
+    table: Mapping[str, float] = field(default_factory=dict)
     names: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -75,6 +77,7 @@ class Unknowns:
             names += [f"{name} {joint}" for joint in self.joints if getattr(wide, name)]
         names += [f"mass {body}" for body in self.bodies if wide.mass]
         names += [f"centre {body} {axis}" for body in self.bodies if wide.centre for axis in "xyz"]
+        names += [f"table {point}" for point in self.table if wide.table]
         object.__setattr__(self, "names", tuple(names))
 
     def servos_at(self, point: Array) -> dict[str, ServoModel]:
@@ -152,6 +155,10 @@ class Unknowns:
                     wide.centre * value.get(f"centre {body} z", 0.0),
                 )
                 for body in self.bodies
+            },
+            table={
+                point: height + wide.table * value.get(f"table {point}", 0.0)
+                for point, height in self.table.items()
             },
             **units,
         )

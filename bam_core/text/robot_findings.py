@@ -318,6 +318,33 @@ class IdleMotors(Finding):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TableFound(Finding):
+    """A table under a robot that its description does not have.
+
+    Attributes:
+        point: site or body that rests on it.
+        height: m, at which it does.
+        above: m, by how much it then misses its goals, median.
+        time: s at rest on it, in all runs.
+    """
+
+    kind: str = field(default="table_found", init=False)
+    point: str
+    height: float
+    above: float
+    time: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Where, what shows it, what is simulated, and how to leave it out."""
+        return (
+            f"{self.point} rests {1e3 * self.above:.0f} mm above its goals for {self.time:.0f} s.",
+            f"It is {1e3 * self.height:.0f} mm high there, so a table holds it.",
+            "Simulations have a level table at that height, which is fitted, too.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class NoBand(Finding):
     """Runs without a 90 % band.
 

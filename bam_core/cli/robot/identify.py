@@ -63,10 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="how far the robot may be from its description, one standard deviation; 0 fixes it. mass, "
-        "strength, back_emf, friction and load_friction are relative, centre in m, zero in rad, delay and "
-        "expected_delay in s, as in --tolerance mass=0.03; may be repeated (default: mass 0.03 and centre "
-        "0.003 of links, zero 0.02, delay 0.005 around expected_delay 0.005, and how units differ: strength "
-        "0.05, back_emf 0.05, friction 0.1, load_friction 0.1)",
+        "strength, back_emf, friction and load_friction are relative, centre and table in m, zero in rad, "
+        "delay and expected_delay in s, as in --tolerance mass=0.03; may be repeated (default: mass 0.03 and "
+        "centre 0.003 of links, table 0.005, zero 0.02, delay 0.005 around expected_delay 0.005, and how "
+        "units differ: strength 0.05, back_emf 0.05, friction 0.1, load_friction 0.1)",
     )
     parser.add_argument("--output", required=True, metavar="DIR", help="directory for results")
 
@@ -81,10 +81,13 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.robot.identification import identify_robot
     from bam_core.robot.joint_direction import direction_findings
     from bam_core.robot.result import RobotTask
+    from bam_core.robot.root import FIXED
     from bam_core.robot.settings import RobotIdentifySettings
+    from bam_core.robot.table import find_table
     from bam_core.robot.tolerances import DEFAULT
     from bam_core.robot.writing import RobotOutput
     from bam_core.text.finding import log_findings
+    from bam_core.text.robot_findings import TableFound
     from bam_core.text.tolerance_words import tolerances_from
 
     start = time.monotonic()
@@ -94,6 +97,9 @@ def run(arguments: argparse.Namespace) -> int:
     case = robot_case(arguments)
     train, test, excluded = _split(case, arguments.test or (), arguments)
     findings = require_evidence(train, case.joints, case.types, models)
+    table = find_table(case.bench.spec, train) if case.bench.root == FIXED else None
+    if table is not None:
+        findings.append(TableFound(**vars(table)))
     task = RobotTask(
         bench=case.bench,
         types=case.types,
@@ -102,6 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         train=train,
         test=test,
         excluded=excluded,
+        table={} if table is None else {table.point: table.height},
     )
     rates = rate_findings(case.bench, train, case.joints, task.given)
     directions = direction_findings(case.bench, train, case.joints, task.given)
