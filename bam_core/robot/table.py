@@ -140,7 +140,7 @@ def _points(model: mujoco.MjModel) -> dict[str, tuple[bool, int]]:
 def _heights(
     model: mujoco.MjModel, points: Sequence[tuple[bool, int]], run: RobotRun
 ) -> tuple[Array, Array, NDArray[np.bool_], Array]:
-    """Return (n, points) heights as measured and of the goals, m; (n,) whether all rests, and s per sample."""
+    """Return (n, points) heights of readings and goals, m; (n,) whether all rests, and s per sample."""
     rows = np.flatnonzero(run.counts)
     every = max(len(rows) // _MOST_SAMPLES, 1)
     rest = (np.abs(derived_positions(run, 1)).max(axis=1) < _REST)[rows[::every]]
