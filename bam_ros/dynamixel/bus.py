@@ -220,6 +220,8 @@ class DynamixelBus(ServoBus):
             self._require_own_ids(self._servos)  # before anything is written that others would accept
             for servo in self._servos:
                 servo.prepare()
+            for group in self._groups:
+                group.plan()
         except BaseException:
             self.close()
             raise

@@ -59,6 +59,7 @@ class ControlTable:
         indirect: (first address register, first data byte, how many) of each indirect block.
         baud_rates: count of the baud_rate register -> bit/s.
         bulk_read: whether it answers bulk reads; Protocol 1.0 has servos that do not.
+        fast_read: whether several answer in one packet, where their firmware is new enough.
         position_mode: register -> count that makes it follow positions.
         extended_mode: the same for positions of many turns; None: it has no such mode.
         pwm_mode: the same for duties; None: it has no such mode.
@@ -80,6 +81,7 @@ class ControlTable:
     indirect: tuple[tuple[int, int, int], ...] = ()
     baud_rates: Mapping[int, int] = field(repr=False)
     bulk_read: bool = True
+    fast_read: bool = False
     position_mode: Mapping[str, int] = field(default_factory=dict)
     extended_mode: Mapping[str, int] | None = None
     pwm_mode: Mapping[str, int] | None = None
@@ -221,6 +223,7 @@ def _make(name: str, section: Section) -> ControlTable:
         indirect=indirect_blocks(section),
         baud_rates=_baud_rates(section),
         bulk_read=bool(section.get("bulk_read", True)),
+        fast_read=bool(section.get("fast_read", False)),
         position_mode=section.get("position_mode") or {},
         extended_mode=section.get("extended_mode"),
         pwm_mode=section.get("pwm_mode"),

@@ -37,10 +37,12 @@ class BorrowedRegisters:
 
     Attributes:
         torque_limit: of a Protocol 1.0 servo before a shutdown set it to 0, counts; 0 where it is not known.
+        pointers: address of its first indirect address, and what they held; None: they were not changed.
     """
 
     def __init__(self) -> None:
         self.torque_limit = 0
+        self.pointers: tuple[int, bytes] | None = None
         self._before: dict[str, int] = {}
         self._set: dict[str, int] = {}
 

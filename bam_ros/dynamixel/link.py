@@ -16,6 +16,7 @@ from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.register import Register
 
 _QUIET = 0.03  # s; answers that come later than the SDK's timeout have come by then
+_FAST_HEADER, _CRC = 8, 2  # bytes of the one answer to a fast read before the first servo's, and of each CRC
 _ATTEMPTS = 4  # each with twice the pause of the one before: 0.3 s in all
 
 
@@ -71,13 +72,15 @@ class Link:
         return self.read_blocks(dict.fromkeys(servos, (address, length)), attempts)
 
     def read_blocks(
-        self, blocks: Mapping[int, tuple[int, int]], attempts: int = _ATTEMPTS
+        self, blocks: Mapping[int, tuple[int, int]], attempts: int = _ATTEMPTS, *, fast: bool = False
     ) -> dict[int, tuple[bytes, int]]:
         """Read a block of each of several servos in one transaction.
 
         Args:
             blocks: id -> address of the first register, and how many bytes.
             attempts: how often a lost answer is asked for.
+            fast: let them answer in one packet (Protocol 2.0, two servos or more); firmwares that do not know
+                that stay silent.
 
         Returns:
             Per id the bytes and the error byte of its status packet.
@@ -89,7 +92,7 @@ class Link:
         while True:
             attempts -= 1
             try:
-                answers = self._read_once(blocks)
+                answers = self._read_once(blocks, fast)
                 break
             except (BusTimeout, BusCorrupt):
                 self.port.drain(quiet)
@@ -108,7 +111,7 @@ class Link:
         """
         self.port.drain(max(time.monotonic() - began, _QUIET))
 
-    def _read_once(self, blocks: Mapping[int, tuple[int, int]]) -> dict[int, tuple[bytes, int]]:
+    def _read_once(self, blocks: Mapping[int, tuple[int, int]], fast: bool) -> dict[int, tuple[bytes, int]]:
         port, handler = self.port, self._handler
         servos = list(blocks)
         address, length = blocks[servos[0]]
@@ -119,19 +122,29 @@ class Link:
             request = [byte for servo, (start, count) in blocks.items() for byte in (count, servo, start)]
             sent = handler.bulkReadTx(port, request, len(request))
         elif len(set(blocks.values())) == 1:
-            sent = handler.syncReadTx(port, address, length, servos, len(servos), False)
+            sent = handler.syncReadTx(port, address, length, servos, len(servos), fast)
         else:
             request = [
                 byte
                 for servo, block in blocks.items()
                 for byte in (servo, *(part for word in block for part in word.to_bytes(2, "little")))
             ]
-            sent = handler.bulkReadTx(port, request, len(request), False)
+            sent = handler.bulkReadTx(port, request, len(request), fast)
         asked, asked_at = time.time_ns(), time.monotonic()
         check_result(sent, f"id {servos[0]}")
+        answers = self._fast_answers(blocks) if fast else self._answers(blocks)
+        # A servo takes its state when the request has arrived. What follows says nothing about that moment:
+        # the answer may wait in the adapter's buffer, and this process for its turn. An emulated servo, whose
+        # line has no baud rate, may have answered sooner than the request takes on a wire.
+        on_its_way = min(1e-3 * port.tx_time_per_byte * port.sent, time.monotonic() - asked_at)
+        self.taken, self.taken_at = asked + round(1e9 * on_its_way), asked_at + on_its_way
+        return answers
+
+    def _answers(self, blocks: Mapping[int, tuple[int, int]]) -> dict[int, tuple[bytes, int]]:
+        """Receive a packet of each servo."""
         answers = {}
         for servo, (address, length) in blocks.items():
-            data, result, error = handler.readRx(port, servo, length)
+            data, result, error = self._handler.readRx(self.port, servo, length)
             check_result(result, f"id {servo}")
             if len(data) != length:
                 reason = refusal(self.protocol, error) or f"{len(data)} bytes instead of {length}"
@@ -141,11 +154,27 @@ class Link:
                     advice="check its cable",
                 )
             answers[servo] = (bytes(data), error)
-        # A servo takes its state when the request has arrived. What follows says nothing about that moment:
-        # the answer may wait in the adapter's buffer, and this process for its turn. An emulated servo, whose
-        # line has no baud rate, may have answered sooner than the request takes on a wire.
-        on_its_way = min(1e-3 * port.tx_time_per_byte * port.sent, time.monotonic() - asked_at)
-        self.taken, self.taken_at = asked + round(1e9 * on_its_way), asked_at + on_its_way
+        return answers
+
+    def _fast_answers(self, blocks: Mapping[int, tuple[int, int]]) -> dict[int, tuple[bytes, int]]:
+        """Receive the one packet of all servos: of each its error byte, id, data and a CRC of all so far."""
+        who = f"ids {', '.join(map(str, blocks))}"
+        packet, result = self._handler.rxPacket(self.port, True)
+        check_result(result, who)
+        at, answers = _FAST_HEADER, {}
+        for servo, (_, length) in blocks.items():
+            error, sender = (*packet[at : at + 2], -1, -1)[:2]
+            at += 2
+            answers[servo] = (bytes(packet[at : at + length]), error)
+            at += length + _CRC
+            if sender != servo:
+                raise BusCorrupt(
+                    who,
+                    f"not the answer of id {servo} at its place (id {sender})",
+                    advice="check their cables",
+                )
+        if at != len(packet):
+            raise BusCorrupt(who, f"{len(packet)} bytes instead of {at}", advice="check their cables")
         return answers
 
     def write(self, servo: int, register: Register, count: int) -> None:
@@ -155,9 +184,16 @@ class Link:
             BusTimeout, BusCorrupt: no usable answer.
             Unsupported: the servo refuses the value.
         """
-        data, began = list(register.encode(count)), time.monotonic()
+        self._write(servo, register.address, register.encode(count), f"{register.name} = {count}")
+
+    def write_block(self, servo: int, address: int, data: bytes) -> None:
+        """Write the bytes of several registers that lie side by side; otherwise as `write`."""
+        self._write(servo, address, data, f"{len(data)} bytes at {address}")
+
+    def _write(self, servo: int, address: int, block: bytes, what: str) -> None:
+        data, began = list(block), time.monotonic()
         for attempt in range(_ATTEMPTS):
-            result, error = self._handler.writeTxRx(self.port, servo, register.address, len(data), data)
+            result, error = self._handler.writeTxRx(self.port, servo, address, len(data), data)
             if result == sdk.COMM_SUCCESS:
                 if attempt:
                     self._wait_for_late_answers(began)
@@ -167,9 +203,7 @@ class Link:
                 check_result(result, f"id {servo}")
         reason = refusal(self.protocol, error)
         if reason:
-            raise Unsupported(
-                f"id {servo}", f"refused {register.name} = {count} ({reason})", advice="check the value"
-            )
+            raise Unsupported(f"id {servo}", f"refused {what} ({reason})", advice="check the value")
 
     def write_unconfirmed(self, servo: int, register: Register, count: int) -> None:
         """Write a register of a servo that may not confirm it.

@@ -24,13 +24,8 @@ from bam_ros.dynamixel.law_registers import (
     unmodelled_settings,
 )
 from bam_ros.dynamixel.link import Link
+from bam_ros.dynamixel.state_block import direct_block, packed_block
 
-_MEASURED = (
-    *("present_pwm", "present_load", "present_current", "present_velocity", "present_position"),
-    *("present_input_voltage", "present_temperature"),
-)
-_MAX_DISTANCE = 20
-"""Bytes between registers that are not worth reading: Protocol 1.0 has its current behind so many."""
 WATCHDOG, PWM_WATCHDOG = 0.3, 0.2
 """Silence on the bus after which a Protocol 2.0 servo stops by itself, s, unless told otherwise.
 
@@ -59,14 +54,6 @@ class Measured(NamedTuple):
     hardware_error: int
 
 
-def measured_registers(table: ControlTable) -> tuple[str, ...]:
-    """Return the registers that are read in every cycle; they lie in one block."""
-    position = table["present_position"].address
-    return tuple(
-        name for name in _MEASURED if name in table and abs(table[name].address - position) <= _MAX_DISTANCE
-    )
-
-
 class DynamixelServo:
     """One servo.
 
@@ -83,6 +70,7 @@ class DynamixelServo:
     Attributes:
         torque: whether it was switched on last; None while that is uncertain.
         goal: position register's count that it was told last; None before.
+        block: what is read of it in every cycle; packed once it is prepared, where that is shorter.
         limits: lowest and highest goal, rad; a count beyond what its registers allow, so that pi is a goal.
         law: which control law its registers make; known once it is prepared.
         warnings: what is not as it should be, one line each.
@@ -113,12 +101,7 @@ class DynamixelServo:
         self._pwm, self._pwm_limit = pwm, 0
         self._multi_turn = multi_turn
         self._watchdog = watchdog
-        names = measured_registers(table)
-        self.block = table.span(*names)
-        first = self.block[0]
-        self._cells = {
-            name: (slice(table[name].address - first, table[name].end - first), table[name]) for name in names
-        }
+        self.block = direct_block(table)
 
     @property
     def goal_position(self) -> float:
@@ -207,6 +190,7 @@ class DynamixelServo:
             self._borrowed.set(self, register, 0)
         self._read_law()
         self.ensure("return_delay_time", 0)
+        self._pack_state()
         goal = self.table["goal_position"]
         if self._multi_turn:
             self._ends = self.limits = (goal.to_si(goal.low), goal.to_si(goal.high))
@@ -230,6 +214,21 @@ class DynamixelServo:
             BamError: no answer.
         """
         self._borrowed.restore(self)
+        if self._borrowed.pointers is not None:
+            self.link.write_block(self.id, *self._borrowed.pointers)
+            self._borrowed.pointers = None
+
+    def _pack_state(self) -> None:
+        """Let indirect addresses bring the measured registers together; they hold others afterwards."""
+        packed = packed_block(self.table)
+        if packed is None:
+            return
+        place = packed.pointer_address, len(packed.pointers)
+        held = self.link.read_block((self.id,), *place)[self.id][0]
+        if held != packed.pointers:
+            self._borrowed.pointers = packed.pointer_address, held
+            self.link.write_block(self.id, packed.pointer_address, packed.pointers)
+        self.block = packed
 
     def _recover_torque_limit(self) -> None:
         """Give a Protocol 1.0 servo back the limit that a shutdown has set to 0; a lower one stays."""
@@ -318,10 +317,15 @@ class DynamixelServo:
 
         Raises:
             BusTimeout, BusCorrupt, BamError: the servo raised its alert and does not say why.
+            Unavailable: it was restarted, and has lost what `prepare` had set.
         """
+        if self.block.packed and self.block.witness(data) != ALL_ANSWERS:
+            raise Unavailable(
+                self.name, "restarted by itself, torque is off", advice="check its supply for dips"
+            )
         value = {
             name: register.to_si(register.decode(data[cell]))
-            for name, (cell, register) in self._cells.items()
+            for name, (cell, register) in self.block.cells.items()
         }
         if self.table.protocol == 2:
             error = self.read(self.table.error_register) if error & ALERT else 0

@@ -6,9 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout
 from bam_ros.dynamixel.link import Link, sync_write_packet
 from bam_ros.dynamixel.register import Register
 from bam_ros.dynamixel.servo import DynamixelServo
+
+_FAST_ATTEMPTS = 3  # before a silence means that a firmware does not know fast reads
 
 
 class ServoGroup:
@@ -25,10 +28,27 @@ class ServoGroup:
     def __init__(self, link: Link, servos: Sequence[DynamixelServo]) -> None:
         self.link = link
         self.servos = tuple(servos)
-        bulk = {servo.id: servo.block for servo in servos if servo.table.bulk_read}
-        alone = [{servo.id: servo.block} for servo in servos if not servo.table.bulk_read]
         self.moments: dict[int, tuple[int, float]] = {}
+        self._transactions: list[dict[int, tuple[int, int]]] = []
+        self._fast = self._plain_once = False
+
+    def plan(self) -> None:
+        """Find out how the servos are read with the fewest bytes, once they are prepared.
+
+        Raises:
+            BamError: they do not answer.
+        """
+        place = {servo.id: (servo.block.address, servo.block.length) for servo in self.servos}
+        bulk = {servo.id: place[servo.id] for servo in self.servos if servo.table.bulk_read}
+        alone = [{servo.id: place[servo.id]} for servo in self.servos if not servo.table.bulk_read]
         self._transactions = [*([bulk] if bulk else []), *alone]
+        self._fast = len(bulk) > 1 and all(servo.table.fast_read for servo in self.servos)
+        if not self._fast:
+            return
+        try:
+            self.link.read_blocks(bulk, attempts=_FAST_ATTEMPTS, fast=True)
+        except (BusTimeout, BusCorrupt):  # a firmware that is older than this instruction
+            self._fast = False
 
     def read(self) -> dict[int, tuple[bytes, int]]:
         """Read the state of every servo: per id the bytes of its block and the error byte of its answer.
@@ -38,7 +58,11 @@ class ServoGroup:
         """
         answers: dict[int, tuple[bytes, int]] = {}
         for blocks in self._transactions:
-            answers |= self.link.read_blocks(blocks, attempts=1)
+            fast = self._fast and not self._plain_once
+            # A packet of all of them that is lost names none: the next read has a packet of each.
+            self._plain_once = fast
+            answers |= self.link.read_blocks(blocks, attempts=1, fast=fast)
+            self._plain_once = False
             self.moments |= dict.fromkeys(blocks, (self.link.taken, self.link.taken_at))
         return answers
 

@@ -23,6 +23,7 @@ _KEYS = (
     *("like", "title", "model_number", "source", "protocol", "firmware", "law", "firmware_version"),
     *(
         "bulk_read",
+        "fast_read",
         "baud_divider",
         "position_mode",
         "extended_mode",

@@ -115,7 +115,7 @@ class FeetechServo(DynamixelServo):
         """
         value = {
             name: register.to_si(register.decode(data[cell]))
-            for name, (cell, register) in self._cells.items()
+            for name, (cell, register) in self.block.cells.items()
         }
         duty = value["present_load"]
         return Measured(

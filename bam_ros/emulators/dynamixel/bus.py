@@ -176,7 +176,8 @@ def _reader(blocks: Callable[[bytes], list[Block]], encode: Callable[[Status], b
 def _fast_reader(blocks: Callable[[bytes], list[Block]]) -> Group:
     def read(parameters: bytes, servos: Members, now: float) -> Iterator[Reply]:
         wanted = blocks(parameters)
-        answers = list(_read_blocks(wanted, servos, now))
+        able = {identifier: servo for identifier, servo in servos.items() if servo.table.fast_read}
+        answers = list(_read_blocks(wanted, able, now))
         # The packet announces its whole length at its start: without every part the client never accepts it.
         if answers and len(answers) == len(wanted):
             statuses = [status for status, _ in answers]

@@ -155,7 +155,7 @@ def test_a_goal_and_the_read_behind_it_reach_the_servos_in_one_go(
     monkeypatch.setattr(virtual.bus, "receive", listen)
     bus.exchange(replace(goal, position=(0.1, 0.2)))
     packets = Parser().feed(heard[0])
-    assert [packet.instruction for packet in packets] == [Instruction.SYNC_WRITE, Instruction.SYNC_READ]
+    assert [packet.instruction for packet in packets] == [Instruction.SYNC_WRITE, Instruction.FAST_SYNC_READ]
 
 
 def test_the_guardian_releases_servos_of_both_protocols(

@@ -41,6 +41,9 @@ class ClockLink:
     def write(self, servo: int, register: Register, count: int) -> None:
         self._clock.write(**{register.name: count})
 
+    def write_block(self, servo: int, address: int, data: bytes) -> None:
+        self._clock.servo.write(address, data, self._clock.now)
+
     def read_block(self, ids: tuple[int, ...], address: int, length: int) -> dict[int, tuple[bytes, int]]:
         return dict.fromkeys(ids, (self._clock.servo.read(address, length, self._clock.now), 0))
 
@@ -70,7 +73,7 @@ def record(
             clock.write(goal_position=servo.count(float(wanted)))
         elif servo.torque:
             servo.release()
-        states.append(servo.decode(*link.read_block((1,), *servo.block)[1]))
+        states.append(servo.decode(*link.read_block((1,), servo.block.address, servo.block.length)[1]))
         clock.run(PERIOD)
     place = Path("emulated") / f"{model}_{name}_kp{kp}_{registers}"
     return Recording(
