@@ -14,10 +14,12 @@ from bam_core.cli import execute, main
 from bam_core.errors import (
     BamError,
     Conflict,
+    Missing,
     NotWritable,
     OutOfRange,
     UnknownName,
     Unreadable,
+    Unsupported,
     WrongType,
 )
 from bam_core.exchange import bam_log_text
@@ -58,6 +60,14 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert captured.err.count("\n") == 1
     assert sorted(Path().rglob("*")) == before
     return captured.err
+
+
+def test_a_servo_is_written_for_training(capsys: pytest.CaptureFixture[str]) -> None:
+    logs = next(str(path) for path in xl330_logs().glob("*sin_sin.json"))
+    words = ["export", "xl330", "--to", "mjlab", "--kp", "400", "--motion", logs, "--output", "servo.py"]
+    assert main(words) == 0
+    compile(Path("servo.py").read_text(encoding="utf-8"), "servo.py", "exec")
+    assert "no back-EMF" in capsys.readouterr().out
 
 
 def test_parameters_go_round(capsys: pytest.CaptureFixture[str]) -> None:
@@ -188,6 +198,24 @@ def test_a_damaged_log_is_named_and_left_out_of_an_import(caplog: pytest.LogCapt
         (("export", "mx106", "--output", "a.xml", "--kp", "nan"), OutOfRange, {"thing": "kp"}),
         (("export", "mx106", "--output", "a.xml", "--vin", "-3"), OutOfRange, {"value": -3.0}),
         (("export", "mx106", "--output", "a.xml", "--bench", "1"), WrongType, {"value": "1"}),
+        (("export", "mx106", "--output", "a.py", "--to", "mjlab"), Missing, {"thing": "--kp"}),
+        (
+            ("export", "mx106", "--output", "a.xml", "--to", "mjlab", "--kp", "8"),
+            WrongType,
+            {"thing": "--output"},
+        ),
+        (
+            ("export", "mx106", "--output", "a.xml", "--to", "mujoco", "--kp", "8", "--bench", "1,0.1"),
+            Conflict,
+            {"thing": "--bench"},
+        ),
+        (("export", "logs", "--output", "a.py", "--to", "mjlab", "--kp", "8"), UnknownName, {"name": "logs"}),
+        (("export", "mx106", "--output", "a.xml", "--kd", "8"), Conflict, {"thing": "--kd"}),
+        (
+            ("export", "erob80_100", "--output", "a.py", "--to", "mjlab", "--kp", "8", "--kd", "8"),
+            Unsupported,
+            {},
+        ),
         (("export", "mx106", "--output", "a.xml", "--bench", "1,x"), WrongType, {"value": "1,x"}),
         (("export", "mx106", "--output", "a.xml", "--bench", "1,-0.1"), OutOfRange, {"value": -0.1}),
         (("export", "log.json", "--fps", "30", "--output", "a"), Conflict, {"thing": "--fps"}),
