@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.cli import export_lerobot
+from bam_core.cli import export_lerobot, export_training
 from bam_core.cli.bench_effects import bench_effects_for
 from bam_core.errors import Conflict, UnknownName, WrongType
 from bam_core.files.atomic_file import require_directory, require_file, write_text
@@ -22,8 +22,9 @@ log = logging.getLogger(__name__)
 
 EXAMPLE = "bam export out/xl330/m6.yaml --kp 400 --to mjlab --output xl330.py"
 
+FIRST_SCREEN = ("--output", "--kp", "--vin", "--to", "--kd", "--lerobot", "--bench")
+
 _FOR_MJCF = ("kp", "kd", "vin", "bench")
-_TARGETS = ("genesis", "isaaclab", "mjlab", "mjx", "mujoco", "newton", "playground")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,23 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="BAM's name of the servo, in parameter JSON (default: the servo's own)",
     )
-    training = parser.add_argument_group(
-        "training programs (friction is constant there; its error is printed)"
-    )
-    training.add_argument(
-        "--to",
-        choices=_TARGETS,
-        help="the program that loads FILE: a Python module, or MJCF for mjx and mujoco",
-    )
-    training.add_argument(
-        "--motion",
-        nargs="+",
-        metavar="LOG",
-        help="recordings to whose commands the drive is fitted (default: three scripts of the bench)",
-    )
-    training.add_argument(
-        "--kd", type=float, metavar="KD", help="derivative gain, firmware units (default: 0)"
-    )
+    export_training.add_arguments(parser)
     mjcf = parser.add_argument_group(
         "MJCF (a default class with the servo's name: armature, damping, frictionloss and a dcmotor)"
     )
@@ -112,12 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     given = [f"--{name}" for name in _FOR_MJCF if getattr(arguments, name) is not None]
     if arguments.to is not None:
-        return _export_for_training(servos, output, arguments)
-    for name in ("kd", "motion"):
-        if getattr(arguments, name) is not None:
-            raise Conflict(
-                f"--{name}", "is for training programs", expected="--to TARGET", advice="leave it out"
-            )
+        return export_training.export_drive(servos, output, arguments)
+    export_training.require_target(arguments)
     if given and not (servos and output.suffix == ".xml"):
         raise Conflict(
             given[0], "is for MJCF", expected="a servo, and --output FILE.xml", advice="leave it out"
@@ -133,40 +114,6 @@ def run(arguments: argparse.Namespace) -> int:
         _export_servo(servos[0], output, arguments)
     else:
         _export_recordings(sources, output)
-    return 0
-
-
-def _export_for_training(servos: list[str], output: Path, arguments: argparse.Namespace) -> int:
-    from bam_core.errors import Missing
-    from bam_core.exchange.training import TARGETS, DriveGains, drive_draws, fit_drive
-    from bam_core.recordings import load_recordings
-    from bam_core.servo.model import load_servo
-    from bam_core.text.table import format_table
-
-    if not servos:
-        raise Conflict(
-            "--to", "is for servos", expected="a servo's file or library name", advice="leave it out"
-        )
-    for name in ("bench", "actuator"):
-        if getattr(arguments, name) is not None:
-            raise Conflict(f"--{name}", f"is not for --to {arguments.to}", advice="leave it out")
-    if arguments.kp is None:
-        raise Missing("--kp", "the position gain that the firmware will have", advice="give it")
-    suffix, writer = TARGETS[arguments.to]
-    if output.suffix != suffix:
-        raise WrongType("--output", output.name, f"FILE{suffix} for {arguments.to}", advice="rename it")
-    require_file(output)
-    servo = load_servo(servos[0])
-    gains = DriveGains(kp=arguments.kp, kd=arguments.kd or 0.0, supply_voltage=arguments.vin)
-    motions = None if arguments.motion is None else load_recordings(arguments.motion)
-    priced = fit_drive(servo, gains, motions)
-    write_text(output, writer(servo, gains, priced, drive_draws(servos[0], gains, priced)))
-    for remark in priced.remarks:
-        log.warning("%s: %s", servos[0], remark)
-    rows = [(name, f"{1e3 * error:.2f}") for name, error in priced.errors.items()]
-    print("Distance from the whole law, mean over three scripts and two loads that took no part in the fit:")
-    print(format_table(("drive", "MAE [mrad]"), rows))
-    print(f"wrote {output}")
     return 0
 
 

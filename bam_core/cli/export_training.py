@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam export SERVO --to TARGET``: a servo for a training program, and what its constant friction costs."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from pathlib import Path
+
+from bam_core.errors import Conflict, Missing, WrongType
+from bam_core.files.atomic_file import require_file, write_text
+
+log = logging.getLogger(__name__)
+
+_TARGETS = ("genesis", "isaaclab", "mjlab", "mjx", "mujoco", "newton", "playground")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    training = parser.add_argument_group(
+        "training programs (friction is constant there; its error is printed)"
+    )
+    training.add_argument(
+        "--to",
+        choices=_TARGETS,
+        help="the program that loads FILE: a Python module, or MJCF for mjx and mujoco",
+    )
+    training.add_argument(
+        "--motion",
+        nargs="+",
+        metavar="LOG",
+        help="recordings to whose commands the drive is fitted (default: three scripts of the bench)",
+    )
+    training.add_argument(
+        "--kd", type=float, metavar="KD", help="derivative gain, firmware units (default: 0)"
+    )
+
+
+def require_target(arguments: argparse.Namespace) -> None:
+    """Refuse options of training programs where none is named."""
+    for name in ("kd", "motion"):
+        if getattr(arguments, name) is not None:
+            raise Conflict(
+                f"--{name}", "is for training programs", expected="--to TARGET", advice="leave it out"
+            )
+
+
+def export_drive(servos: list[str], output: Path, arguments: argparse.Namespace) -> int:
+    """Write the file of a servo for a training program, and print its distances from the full law."""
+    from bam_core.exchange.training import TARGETS, DriveGains, drive_draws, fit_drive
+    from bam_core.recordings import load_recordings
+    from bam_core.servo.model import load_servo
+    from bam_core.text.table import format_table
+
+    if not servos:
+        raise Conflict(
+            "--to", "is for servos", expected="a servo's file or library name", advice="leave it out"
+        )
+    for name in ("bench", "actuator"):
+        if getattr(arguments, name) is not None:
+            raise Conflict(f"--{name}", f"is not for --to {arguments.to}", advice="leave it out")
+    if arguments.kp is None:
+        raise Missing("--kp", "the position gain that the firmware will have", advice="give it")
+    suffix, writer = TARGETS[arguments.to]
+    if output.suffix != suffix:
+        raise WrongType("--output", output.name, f"FILE{suffix} for {arguments.to}", advice="rename it")
+    require_file(output)
+    servo = load_servo(servos[0])
+    gains = DriveGains(kp=arguments.kp, kd=arguments.kd or 0.0, supply_voltage=arguments.vin)
+    motions = None if arguments.motion is None else load_recordings(arguments.motion)
+    priced = fit_drive(servo, gains, motions)
+    write_text(output, writer(servo, gains, priced, drive_draws(servos[0], gains, priced)))
+    for remark in priced.remarks:
+        log.warning("%s: %s", servos[0], remark)
+    rows = [(name, f"{1e3 * error:.2f}") for name, error in priced.errors.items()]
+    print("Distance from the whole law, mean over three scripts and two loads that took no part in the fit:")
+    print(format_table(("drive", "MAE [mrad]"), rows))
+    print(f"wrote {output}")
+    return 0
