@@ -23,7 +23,7 @@ import math
 import socket
 import time
 from collections import deque
-from typing import Any
+from typing import Any, Protocol
 
 from bam_core.errors import BamError, Unavailable
 from bam_ros.erob.al_status import AlStatus
@@ -57,6 +57,19 @@ _RELEASE_TIME = 0.2  # s at most until every drive reports torque off
 _RELEASE_CYCLES = 100  # cycles at most, likewise
 
 
+class Clock(Protocol):
+    """What a cycle reads of the time, as the module `time` has it."""
+
+    def monotonic(self) -> float:
+        """Return s on a clock that does not go back."""
+
+    def monotonic_ns(self) -> int:
+        """Return the same in ns."""
+
+    def time_ns(self) -> int:
+        """Return ns of the wall clock."""
+
+
 class Cycle:
     """Exchanges process data until the node sends "stop" or exits.
 
@@ -65,17 +78,24 @@ class Cycle:
         segment: mapped, in SAFE-OP.
         axes: one per drive.
         settings: of the master.
+        clock: of deadlines and stamps.
     """
 
     def __init__(
-        self, link: socket.socket, segment: Segment, axes: list[Axis], settings: MasterSettings
+        self,
+        link: socket.socket,
+        segment: Segment,
+        axes: list[Axis],
+        settings: MasterSettings,
+        clock: Clock = time,
     ) -> None:
         self.statistics = CycleStatistics()
+        self._clock = clock
         self._link, self._segment, self._axes, self._settings = link, segment, axes, settings
         self._goals = Goals(0, tuple(AxisGoal(False, math.nan, 0.0, 0.0) for _ in axes))
         self._checked_goals = self._goals
-        self._last_goals_time = time.monotonic()
-        self._pacer = Pacer(settings.period, time.monotonic_ns())
+        self._last_goals_time = self._clock.monotonic()
+        self._pacer = Pacer(settings.period, self._clock.monotonic_ns())
         self._enable_cycles = round(ENABLE_TIME * 1e9 / settings.period)
         self._release_cycles = min(round(_RELEASE_TIME * 1e9 / settings.period), _RELEASE_CYCLES)
         self._loss_time = max(_LOSS_TIME, 3.0 * settings.answer_timeout)
@@ -123,13 +143,13 @@ class Cycle:
         Raises:
             Unavailable: no answer was valid within the loss time.
         """
-        deadline = time.monotonic() + self._loss_time
+        deadline = self._clock.monotonic() + self._loss_time
         while True:
             self._pacer.wait()
             outcome = self._exchange(self._goals)
             if outcome is Outcome.ANSWERED:
                 return
-            if time.monotonic() > deadline:
+            if self._clock.monotonic() > deadline:
                 segment = self._segment
                 raise Unavailable(
                     f"interface {segment.interface}",
@@ -140,7 +160,7 @@ class Cycle:
 
     def run(self) -> None:
         """Exchange until the node sends "stop" or exits, or `stop` is called; then turn torque off."""
-        self._last_goals_time = self._last_answer = time.monotonic()
+        self._last_goals_time = self._last_answer = self._clock.monotonic()
         self._began = 0
         try:
             while self._period():
@@ -208,7 +228,7 @@ class Cycle:
         if self._trip_error is not None:
             return
         wanted = any(axis.enable for axis in goals.axes)
-        if wanted and time.monotonic() - self._last_goals_time > self._settings.silence:
+        if wanted and self._clock.monotonic() - self._last_goals_time > self._settings.silence:
             self._trip(
                 Unavailable(
                     "driver",
@@ -242,10 +262,10 @@ class Cycle:
         """
         self.statistics.answered += 1
         self._lost_in_a_row = 0
-        self._last_answer = time.monotonic()
-        now = time.monotonic_ns()
+        self._last_answer = self._clock.monotonic()
+        now = self._clock.monotonic_ns()
         taken = (began + now) // 2 - self._settings.input_age  # the frame was at the drives half-way
-        stamp = time.time_ns() - (now - taken)
+        stamp = self._clock.time_ns() - (now - taken)
         axes = tuple(axis.sample() for axis in self._axes)
         self._send(Samples(goals.number, self.statistics.sent, stamp, taken, axes))
         for index, axis in enumerate(self._axes):
@@ -263,7 +283,7 @@ class Cycle:
         else:
             statistics.stale += 1
         self._lost_in_a_row += 1
-        is_lost = time.monotonic() - self._last_answer > self._loss_time
+        is_lost = self._clock.monotonic() - self._last_answer > self._loss_time
         if is_lost and self._lost_in_a_row > _MAX_LOST_CYCLES and self._trip_error is None:
             self._trip_by_loss(outcome)
 
@@ -298,7 +318,7 @@ class Cycle:
     def _take(self, message: Message) -> None:
         if isinstance(message, Goals):
             self._goals = message
-            self._last_goals_time = time.monotonic()
+            self._last_goals_time = self._clock.monotonic()
         elif isinstance(message, Note):
             if message.kind == "stop":
                 self._stopping = True
@@ -323,9 +343,9 @@ class Cycle:
         """
         while self._outbox and self._send(self._outbox[0]):
             self._outbox.popleft()
-        now = time.monotonic()
+        now = self._clock.monotonic()
         self._postponed += 1
-        late = time.monotonic_ns() - began > _BACKGROUND_DEADLINE * self._settings.period
+        late = self._clock.monotonic_ns() - began > _BACKGROUND_DEADLINE * self._settings.period
         if self._lost_in_a_row or (late and self._postponed < _MAX_POSTPONED):
             return
         self._postponed = 0

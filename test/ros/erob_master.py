@@ -64,8 +64,30 @@ class Drives:
         return f"slave {index + 1}"
 
 
+class StandingClock:
+    """A clock that stands where a test sets it.
+
+    Attributes:
+        now: s.
+    """
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def monotonic_ns(self) -> int:
+        return round(self.now * 1e9)
+
+    def time_ns(self) -> int:
+        return round(self.now * 1e9)
+
+
 class Master:
-    """The cycle of two drives, period by period; no time limit of it counts unless one is given.
+    """The cycle of two drives, period by period, on a clock that stands.
+
+    Attributes:
+        clock: what time it is for the cycle.
 
     Args:
         limits: of the goals of each drive.
@@ -75,6 +97,7 @@ class Master:
 
     def __init__(self, *limits: GoalLimits, silence: float = 1e3, answer_timeout: float = 1e3) -> None:
         self.drives = Drives()
+        self.clock = StandingClock()
         self._node, link = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         axes = [
             Axis(
@@ -90,7 +113,7 @@ class Master:
         settings = MasterSettings(
             interface="lo", axes=(), watchdog=1e3, silence=silence, answer_timeout=answer_timeout
         )
-        self.cycle = Cycle(link, self.drives, axes, settings)  # type: ignore[arg-type]
+        self.cycle = Cycle(link, self.drives, axes, settings, self.clock)  # type: ignore[arg-type]
         self._number = 0
 
     def go(self, *goals: AxisGoal, cycles: int = 1) -> None:

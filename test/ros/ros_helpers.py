@@ -35,7 +35,7 @@ from studies.emulated_drives import EMULATED_TIMEOUT, EMULATED_WATCHDOG
 LONGEST_SILENCE = 0.1
 """Silence of a client that a `PatientClock` counts, s; less than any watchdog of a test."""
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 """Time until a test gives up waiting, s.
 
 No test depends on how fast something happens, only on that it does: a machine that others use, too, may

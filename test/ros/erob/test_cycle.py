@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
 from bam_ros.erob.al_status import AlStatus, SlaveState
@@ -16,24 +14,6 @@ TORQUE, NONE = [333, 333], [0, 0]
 ANY = (GoalLimits(), GoalLimits())
 
 
-class Clock:
-    """The time that the master sees, s."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = 1000.0
-        stands = SimpleNamespace(
-            monotonic=lambda: self.now,
-            monotonic_ns=lambda: round(self.now * 1e9),
-            time_ns=lambda: round(self.now * 1e9),
-        )
-        monkeypatch.setattr("bam_ros.erob.cycle.time", stands)
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    return Clock(monkeypatch)
-
-
 def driving(**settings: float) -> Master:
     master = Master(*ANY, **settings)
     master.go(on(0.1), on(0.1), cycles=10)
@@ -42,9 +22,7 @@ def driving(**settings: float) -> Master:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.UNANSWERED, Outcome.WRONG, Outcome.STALE])
-def test_drives_get_no_current_from_the_fifth_lost_cycle_on_until_one_is_answered(
-    outcome: Outcome, clock: Clock
-) -> None:
+def test_drives_get_no_current_from_the_fifth_lost_cycle_on_until_one_is_answered(outcome: Outcome) -> None:
     master = driving()
     before = len(master.drives.torques)
     master.drives.outcome = outcome
@@ -67,13 +45,13 @@ def test_drives_get_no_current_from_the_fifth_lost_cycle_on_until_one_is_answere
     ],
 )
 def test_a_segment_that_is_lost_trips_and_is_explained_by_who_is_away(
-    states: list[AlStatus | None], text: str, clock: Clock
+    states: list[AlStatus | None], text: str
 ) -> None:
     master = driving(answer_timeout=0.01)
     master.drives.outcome, master.drives.states = Outcome.UNANSWERED, states
     master.go(on(0.1), on(0.1), cycles=10)
     assert master.trip == ""  # no time has passed
-    clock.now += 0.031
+    master.clock.now += 0.031
     before = len(master.drives.torques)
     master.go(on(0.1), on(0.1))
     assert len(master.drives.torques) == before + 4  # three more, so that those who still listen let go
@@ -84,39 +62,39 @@ def test_a_segment_that_is_lost_trips_and_is_explained_by_who_is_away(
     assert master.drives.torques[before:] == [NONE] * 14  # for good
 
 
-def test_a_node_that_hangs_while_torque_is_on_trips_in_the_next_cycle(clock: Clock) -> None:
+def test_a_node_that_hangs_while_torque_is_on_trips_in_the_next_cycle() -> None:
     master = driving(silence=0.5)
-    clock.now += 0.49
+    master.clock.now += 0.49
     master.cycle._period()
     assert master.drives.torques[-1] == TORQUE
-    clock.now += 0.02
+    master.clock.now += 0.02
     master.cycle._period()
     assert master.drives.torques[-1] == NONE
     assert "no goals for 0.5 s while torque was on" in master.trip
 
 
-def test_a_node_that_is_silent_with_torque_off_trips_nothing(clock: Clock) -> None:
+def test_a_node_that_is_silent_with_torque_off_trips_nothing() -> None:
     master = driving(silence=0.5)
     master.go(OFF, OFF, cycles=3)
-    clock.now += 10.0
+    master.clock.now += 10.0
     master.cycle._period()
     assert master.trip == ""
 
 
 @pytest.mark.parametrize("index", [0, 1])
-def test_a_drive_that_leaves_op_trips_though_its_process_data_is_right(index: int, clock: Clock) -> None:
+def test_a_drive_that_leaves_op_trips_though_its_process_data_is_right(index: int) -> None:
     master = driving()
     master.drives.states[index] = AlStatus(SlaveState.SAFE_OP)
     for _ in range(3):  # a look at one drive after the other
-        clock.now += 0.2
+        master.clock.now += 0.2
         master.go(on(0.1), on(0.1))
     assert master.trip.startswith(f"slave {index + 1}: is in SAFE-OP")
     assert master.drives.torques[-1] == NONE
 
 
-def test_only_the_first_reason_is_reported(clock: Clock) -> None:
+def test_only_the_first_reason_is_reported() -> None:
     master = driving(silence=0.5)
-    clock.now += 1.0
+    master.clock.now += 1.0
     master.cycle._period()
     master.go(on(30.0), on(0.1), cycles=3)
     trip = master.trip

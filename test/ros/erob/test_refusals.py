@@ -50,6 +50,7 @@ def test_an_object_that_a_drive_cannot_map_is_named(pair: VirtualSegmentProcess,
         ErobBus(settings(pair.interface, layout=str(layout))).open()
 
 
+@pytest.mark.long  # 2000 times a second, three processes: beside other work the node is silent for too long
 def test_two_thousand_cycles_per_second_are_accounted_for(pair: VirtualSegmentProcess) -> None:
     """How many of them come in time is for `make soak` to say."""
     with opened(pair, rate=2000.0) as bus:
