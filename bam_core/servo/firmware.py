@@ -130,7 +130,7 @@ class PositionFirmware(ABC):
         """Return T, s: for how long ahead the law extrapolates an error with these gains.
 
         Raises:
-            Unsupported: nobody knows the effect of kd in this firmware.
+            Unsupported: nobody knows the effect of kd in this firmware, or of a kd without a kp.
         """
         if kd == 0.0:
             return 0.0
@@ -140,6 +140,13 @@ class PositionFirmware(ABC):
                 f"is {kd:g}, and the law of firmware {self.name} has no derivative gain",
                 expected="0, or a servo file whose firmware has kd_scale",
                 advice="record with kd 0, or add kd_scale to the firmware of a servo file",
+            )
+        if kp == 0.0:
+            raise Unsupported(
+                "kd",
+                f"is {kd:g} where kp is 0, and no model has a derivative gain alone",
+                expected="kd 0, or a kp above 0",
+                advice="set one of them",
             )
         return self.kd_scale * kd / kp
 

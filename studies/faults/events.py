@@ -13,7 +13,7 @@ from studies.faults.breakable import IN_CALLBACK, IN_LOOP
 
 MACHINE = 0.35
 """s that processes on shared processors may wait for their turn, in every bound."""
-SERIAL = ("dynamixel 1", "dynamixel 2", "feedforward")
+SERIAL = ("dynamixel 1", "dynamixel 2", "feetech", "feedforward")
 EMULATED = (*SERIAL, "erob")
 ALL = (*EMULATED, "simulator")
 
@@ -132,7 +132,10 @@ def _loss(driver: str, words: str) -> Follows:
 
 
 def _unplugged(driver: str) -> Follows:
-    if driver == "dynamixel 1":  # no watchdog: the servo keeps its last goal until somebody reaches it
+    if driver in (
+        "dynamixel 1",
+        "feetech",
+    ):  # no watchdog: the servo keeps its last goal until somebody reaches it
         return Follows(off=Off.OUT_OF_REACH, within=1.0 + 1.0 + MACHINE, says="port")
     return Follows(within=0.3 + MACHINE, says="port")
 

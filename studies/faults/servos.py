@@ -131,10 +131,12 @@ class Dynamixel(Emulated):
     servo = "mx106_2"
     kp = 400.0
     lenient = MappingProxyType({"watchdog": 2.5, "answer_timeout": 0.25, "failures": 100})
+    emulator_module: ClassVar[str] = "bam_ros.emulators.dynamixel"
     _state_keys = ("servos", "driven")
 
     def __init__(self, count: int) -> None:
-        self._bus = VirtualBusProcess(self.servo or "mx106_2", range(1, 1 + count), *_LOAD)
+        ids = range(1, 1 + count)
+        self._bus = VirtualBusProcess(self.servo or "mx106_2", ids, *_LOAD, module=self.emulator_module)
         super().__init__(count, self._bus)
 
     @property
@@ -150,6 +152,16 @@ class OldDynamixel(Dynamixel):
     driver = "dynamixel 1"
     servo = "mx106"
     kp = 16.0
+
+
+class Feetech(Dynamixel):
+    """STS servos, which have no watchdog and no reboot."""
+
+    driver = "feetech"
+    module = "bam_ros.feetech.node"
+    servo = "sts3215"
+    kp = 16.0
+    emulator_module = "bam_ros.emulators.feetech"
 
 
 class FeedForward(Dynamixel):
@@ -237,7 +249,7 @@ class Simulated(Servos):
 
 
 DRIVERS: Mapping[str, type[Servos]] = {
-    kind.driver: kind for kind in (OldDynamixel, Dynamixel, Erob, Simulated, FeedForward)
+    kind.driver: kind for kind in (OldDynamixel, Dynamixel, Feetech, Erob, Simulated, FeedForward)
 }
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bam_core.errors import BamError
 from studies.faults.cell import Cell
+from studies.faults.events import SERIAL
 from studies.faults.rig import TIMEOUT, Rig
 
 STATE = "start-up"
@@ -43,31 +44,30 @@ class Wrong:
     says: str = ""
 
 
-_SERIAL = ("dynamixel 1", "dynamixel 2", "feedforward")
 WRONG = (
-    Wrong(name="another baud rate", drivers=_SERIAL, parameters={"baud_rate": 57600}),
-    Wrong(name="an id that is not there", drivers=_SERIAL, parameters={"ids": [1, 7]}, says="id 7"),
+    Wrong(name="another baud rate", drivers=SERIAL, parameters={"baud_rate": 57600}),
+    Wrong(name="an id that is not there", drivers=SERIAL, parameters={"ids": [1, 7]}, says="id 7"),
     Wrong(
         name="two servos with one id",
-        drivers=_SERIAL,
+        drivers=SERIAL,
         lines=("double 1",),
         repair=("single",),
-        says="no other id",
+        says="no other id|of this id",
     ),
     Wrong(
         name="a servo in fault",
-        drivers=_SERIAL,
+        drivers=SERIAL,
         lines=("faults overload@1",),
         repair=("faults", "power_cycle"),
     ),
     Wrong(
         name="every answer damaged",
-        drivers=_SERIAL,
+        drivers=SERIAL,
         lines=("faults corrupt=1",),
         repair=("faults",),
         says=".",
     ),
-    Wrong(name="no answer", drivers=_SERIAL, lines=("faults drop=1",), repair=("faults",), says="."),
+    Wrong(name="no answer", drivers=SERIAL, lines=("faults drop=1",), repair=("faults",), says="."),
     Wrong(
         name="no drive at a position", drivers=("erob",), parameters={"positions": [1, 3]}, says="position 3"
     ),

@@ -16,7 +16,7 @@ from bam_core.servo.model import load_servo
 from bam_core.text.data_findings import NoVoltage
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-CLIENTS = {"send_trajectory", "command_servos"}
+CLIENTS = {"send_trajectory", "command_servos", "teleoperate"}
 """They need a node to talk to, and are tested with it."""
 LONGER = {*CLIENTS, "floating_base"}
 

@@ -24,6 +24,7 @@ from bam_ros.driver.servo_bus import (
     ServoIdentity,
     ServoSample,
 )
+from bam_ros.emulators.bench_physics import POSITION
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
 from bam_ros.emulators.dynamixel.bus import VirtualBus
 from bam_ros.emulators.dynamixel.pty_server import BusClock, PtyServer
@@ -190,6 +191,16 @@ class VirtualServos:
     def set(self, register: str, count: int) -> None:
         with self._server.lock:
             self.servo.registers.set(register, count)
+
+    def place(self, position: float) -> None:
+        """Put the arm of the first servo somewhere, rad, as a hand would."""
+        with self._server.lock:
+            self.servo.bench.place(position)
+
+    def position(self) -> float:
+        """Where the arm of the first servo is, rad."""
+        with self._server.lock:
+            return float(self.servo.bench.state[POSITION])
 
     def inject(self, fault: str) -> None:
         with self._server.lock:

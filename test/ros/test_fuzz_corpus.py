@@ -117,11 +117,11 @@ def test_a_segment_is_as_new_for_every_input() -> None:
     assert changes > 50
 
 
-@pytest.mark.parametrize("protocol", [1, 2])
-def test_a_bus_is_as_new_for_every_input(protocol: int) -> None:
+@pytest.mark.parametrize("flags", [2, 3, 6], ids=["mx106", "xl330", "sts3215"])
+def test_a_bus_is_as_new_for_every_input(flags: int) -> None:
     from test.fuzz.targets import dynamixel_requests
 
-    fixture = dynamixel_requests._fixture(protocol, True)
+    fixture = dynamixel_requests._fixture(dynamixel_requests._servo(flags)[0], True)
 
     def state() -> list[object]:
         bus = fixture.bus
@@ -136,7 +136,7 @@ def test_a_bus_is_as_new_for_every_input(protocol: int) -> None:
     fixture.reset()
     before, changes = state(), 0
     for data in dynamixel_requests.seeds():
-        if data[0] == protocol - 1 | 2:
+        if data[0] == flags:
             dynamixel_requests.check(data)
             changes += state() != before
             fixture.reset()

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from bam_ros.emulators.controlled_process import ControlledProcess
 
+DYNAMIXEL = "bam_ros.emulators.dynamixel"
+
 
 class VirtualBusProcess(ControlledProcess):
     """Starts servos behind a pseudo-terminal; a client opens `port`, a link that stays when it is replugged.
@@ -16,16 +18,17 @@ class VirtualBusProcess(ControlledProcess):
     It executes `control.COMMANDS`.
 
     Args:
-        servo: key in CONTROL_TABLES.
+        servo: key in the catalog of the module.
         ids: bus id of each servo.
         options: further ones of `python -m bam_ros.emulators.dynamixel`, such as "--mass", "0.5".
+        module: that is started.
     """
 
-    def __init__(self, servo: str, ids: Sequence[int] = (1,), *options: str) -> None:
+    def __init__(self, servo: str, ids: Sequence[int] = (1,), *options: str, module: str = DYNAMIXEL) -> None:
         self._directory = tempfile.TemporaryDirectory(prefix="bam_bus_")
         self.port = str(Path(self._directory.name) / "bus")
         arguments = ["--servo", servo, "--id", *map(str, ids), "--link", self.port, *options]
-        super().__init__("bam_ros.emulators.dynamixel", arguments)
+        super().__init__(module, arguments)
 
     def stop(self) -> None:
         """End it and take the link away; idempotent."""

@@ -160,6 +160,12 @@ def test_a_firmware_whose_derivative_gain_nobody_knows_refuses_one_in_every_exec
             simulate()
 
 
+def test_a_derivative_gain_without_a_position_gain_is_refused() -> None:
+    with refused(Unsupported, thing="kd"):
+        FIRMWARES["feetech-sts"].rate_time(0.0, 4.0)
+    assert FIRMWARES["feetech-sts"].rate_time(0.0, 0.0) == 0.0
+
+
 def test_a_servo_file_keeps_it() -> None:
     firmware = FIRMWARES["feetech-sts"]
     assert firmware_from_fields("x", firmware_fields(firmware)).kd_scale == firmware.kd_scale

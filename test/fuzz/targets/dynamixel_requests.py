@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the emulated Dynamixel bus does with anything that arrives on its line.
+"""What the emulated bus of Dynamixel or Feetech servos does with anything that arrives on its line.
 
 Every input is pieces: raw bytes, or packets whose checksum is right or wrong. Whatever arrives, nothing is
 raised, and replies are whole packets. Where nothing in the stream is a whole packet for one of the servos, no
@@ -14,8 +14,10 @@ from bam_core.servo.pendulum import PendulumBench
 from bam_ros.emulators.dynamixel import protocol1, protocol2
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
 from bam_ros.emulators.dynamixel.bus import VirtualBus
+from bam_ros.emulators.dynamixel.catalog import DYNAMIXEL
 from bam_ros.emulators.dynamixel.packets import BROADCAST_ID, Packet
 from bam_ros.emulators.dynamixel.servo import VirtualServo
+from bam_ros.emulators.feetech.catalog import FEETECH
 from test.fuzz.bytes_reader import BytesReader
 from test.fuzz.snapshot import Snapshot
 from test.fuzz.target import PACKETS, Target
@@ -29,7 +31,13 @@ class _Fixture:
 
     def __init__(self, servo: str, torque: bool) -> None:
         self.bus: VirtualBus = build_bus(
-            BusSetup(servo=servo, ids=_IDS, pendulum=PendulumBench(mass=0.2, length=0.1)), 0.0
+            BusSetup(
+                catalog=FEETECH if servo in FEETECH.tables else DYNAMIXEL,
+                servo=servo,
+                ids=_IDS,
+                pendulum=PendulumBench(mass=0.2, length=0.1),
+            ),
+            0.0,
         )
         self.now = 1.0
         self.bus.update(self.now)
@@ -63,16 +71,23 @@ def _writable_mask(servo: VirtualServo) -> int:
 
 
 @cache
-def _fixture(protocol: int, torque: bool) -> _Fixture:
-    return _Fixture("mx106" if protocol == 1 else "xl330", torque)
+def _fixture(servo: str, torque: bool) -> _Fixture:
+    return _Fixture(servo, torque)
+
+
+def _servo(flags: int) -> tuple[str, int]:
+    """Return the servos that the first byte of an input chooses, and the protocol of their packets."""
+    if flags & 4:
+        return ("scs0009" if flags & 8 else "sts3215"), 1
+    return ("xl330", 2) if flags & 1 else ("mx106", 1)
 
 
 def check(data: bytes) -> int:
     reader = BytesReader(data)
     flags = reader.byte()
-    protocol = 1 + (flags & 1)
+    servo, protocol = _servo(flags)
     codec = protocol1 if protocol == 1 else protocol2
-    fixture = _fixture(protocol, bool(flags & 2))
+    fixture = _fixture(servo, bool(flags & 2))
     fixture.reset()
     before = fixture.writable()
     stream, packets = b"", 0
@@ -129,8 +144,8 @@ def _has_packet(protocol: int, stream: bytes) -> bool:
 def seeds() -> list[bytes]:
     """Return each instruction, whole, damaged, and for another servo; and all of them in a row."""
     found = []
-    for flags in range(4):
-        table = _fixture(1 + (flags & 1), False).bus.servos[0].table
+    for flags in (*range(4), 4, 6, 12):
+        table = _fixture(_servo(flags)[0], False).bus.servos[0].table
         torque = table["torque_enable"].address
         address = bytes((torque,)) if not flags & 1 else torque.to_bytes(2, "little")
         one, two = (b"\x01", b"\x02") if not flags & 1 else (b"\x01\x00", b"\x02\x00")
@@ -142,6 +157,8 @@ def seeds() -> list[bytes]:
             5: b"",
             6: b"\2",
             8: b"",
+            0x0A: b"",
+            0x0B: b"",
             0x10: b'\1DXL"',
             0x82: address + two + b"\1\2",
             0x83: address + one + b"\1\1\2\0",
@@ -181,6 +198,9 @@ TARGET = Target(
         "bam_ros.emulators.dynamixel.servo_protocol2",
         "bam_ros.emulators.dynamixel.register_file",
         "bam_ros.emulators.dynamixel.control_law",
+        "bam_ros.emulators.feetech.servo",
+        "bam_ros.emulators.feetech.memory",
+        "bam_ros.emulators.feetech.law",
     ),
     longest=400,
     runs=PACKETS,

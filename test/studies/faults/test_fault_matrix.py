@@ -18,7 +18,7 @@ from studies.faults.events import EVENTS, Event, Off, State
 from studies.faults.listener import Counts
 from studies.faults.page import page
 from studies.faults.rig import Rig, Watcher
-from studies.faults.servos import DRIVERS, Dynamixel, FeedForward, OldDynamixel, Servos
+from studies.faults.servos import DRIVERS, Dynamixel, FeedForward, Feetech, OldDynamixel, Servos
 from studies.faults.startup import WRONG, try_startup
 from test.missing import raw_frames
 
@@ -96,6 +96,20 @@ class PatientOld(OldDynamixel):
 
 def test_a_recorder_whose_bus_was_away_ends_its_run_before_torque_comes_back(watcher: Watcher) -> None:
     cell = tried(PatientOld(1), watcher, event("unplugged for 0.7 s"), State.RECORDING)
+    assert cell.problems == ()
+
+
+class PatientFeetech(Feetech):
+    """The same, of another manufacturer."""
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        return {**super().parameters, **self.lenient}
+
+
+@pytest.mark.parametrize("change", ["unplugged for 0.7 s", "kill -9"])
+def test_feetech_servos_are_released_once_they_can_be_reached(change: str, watcher: Watcher) -> None:
+    cell = tried(PatientFeetech(2), watcher, event(change), State.HOLDING)
     assert cell.problems == ()
 
 
