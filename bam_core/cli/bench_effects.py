@@ -28,35 +28,38 @@ def add_bench_effects(parser: argparse._ActionsContainer, more: str = "") -> Non
     )
 
 
-def bench_effects_for(option: str | None, servo: str, recordings: Sequence[Recording] = ()) -> BenchEffects:
+def bench_effects_for(option: str | None, servo: str) -> BenchEffects:
     """Return the bench effects that apply to recordings.
 
     Args:
         option: ``--bench-effects``; None where it was not given.
         servo: file or library name, as it was given.
-        recordings: that are simulated.
 
     Raises:
         BamError: a file cannot be read or is no such file.
     """
     from bam_core.servo.bench_effects_file import load_bench_effects
     from bam_core.servo.effects import IDEAL_BENCH
-    from bam_core.servo.model import load_servo, servo_names
-    from bam_core.text.data_findings import BenchLeftOut
-    from bam_core.text.finding import log_findings
+    from bam_core.servo.model import servo_names
 
     if option == NONE:
         return IDEAL_BENCH
     if option is not None:
         return load_bench_effects(option)
-    if servo not in servo_names():
-        return load_bench_effects(servo)
+    return IDEAL_BENCH if servo in servo_names() else load_bench_effects(servo)
+
+
+def warn_of_bench(option: str | None, servo: str, recordings: Sequence[Recording]) -> None:
+    """Warn where `bench_effects_for` leaves out known ones; for after the errors, so that it stays in view."""
+    from bam_core.servo.bench_effects_file import load_bench_effects
+    from bam_core.servo.effects import IDEAL_BENCH
+    from bam_core.servo.model import load_servo, servo_names
+    from bam_core.text.data_findings import BenchLeftOut
+    from bam_core.text.finding import log_findings
+
+    if option is not None or servo not in servo_names() or load_bench_effects(servo) == IDEAL_BENCH:
+        return
     origin = load_servo(servo).provenance
     known = {*origin.train_data.values(), *origin.test_data.values()}
-    if load_bench_effects(servo) == IDEAL_BENCH:
-        return IDEAL_BENCH
-    if any(recording.sha256 in known for recording in recordings):
-        log_findings(log, [BenchLeftOut(kind="own_recordings", servo=servo)])
-    elif recordings:
-        log_findings(log, [BenchLeftOut(kind="other_bench", servo=servo)])
-    return IDEAL_BENCH
+    own = any(recording.sha256 in known for recording in recordings)
+    log_findings(log, [BenchLeftOut(kind="own_recordings" if own else "other_bench", servo=servo)])

@@ -67,6 +67,9 @@ CORE_COMMANDS: tuple[Command, ...] = (
 )
 """The commands of an installation without ROS 2; where two have one name, the later one counts."""
 
+_HELP = "help"
+"""First word of `bam help COMMAND`, which is `bam COMMAND --help`."""
+
 GROUPS = {"robot": "an assembled robot: identify, validate, view, design, record"}
 """First word of commands of two words -> what they are for."""
 
@@ -110,6 +113,7 @@ def execute(argv: Sequence[str], commands: Sequence[Command] = CORE_COMMANDS) ->
         SystemExit: the words are none that the command takes; or help, after it was printed.
     """
     table = {command.name: command for command in commands}
+    argv = _with_help(argv)
     chosen = _chosen(argv)
     if chosen is not None and chosen not in table:
         raise UnknownName("command", chosen, table)
@@ -145,6 +149,14 @@ def _chosen(argv: Sequence[str]) -> str | None:
     if words[0] in GROUPS:
         return " ".join(words[:2]) if words[1:] else None
     return words[0]
+
+
+def _with_help(argv: Sequence[str]) -> list[str]:
+    """Return ``COMMAND --help`` for ``help COMMAND`` and for ``GROUP help [COMMAND]``."""
+    at = 1 if argv and argv[0] in GROUPS else 0
+    if argv[at : at + 1] != [_HELP]:
+        return list(argv)
+    return [*argv[:at], *argv[at + 1 :], "--help"]
 
 
 def _refuse_robot(table: Mapping[str, Command], chosen: str | None, argv: Sequence[str]) -> None:

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bam_core.cli.cluster import add_cluster, executor_for
-from bam_core.errors import Missing, OutOfRange, WrongType
+from bam_core.cli.quantities import quantity_in
+from bam_core.errors import Missing, OutOfRange
 from bam_core.files.atomic_file import require_file, write_text
 from bam_core.text.comma_list import comma_list
+from bam_core.text.quantity import LENGTH, MASS, NO_UNIT, VOLTAGE, Units, quantity
 from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
@@ -51,10 +53,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     choice.add_argument("--mass", metavar="KG,...", help="masses; every one at every length")
     choice.add_argument("--length", metavar="M,...", help="lengths, axis to load")
-    choice.add_argument("--arm-mass", type=float, default=0.0, metavar="KG", help="of the arm (default: 0)")
+    choice.add_argument(
+        "--arm-mass", type=quantity_in(MASS), default=0.0, metavar="KG", help="of the arm (default: 0)"
+    )
     choice.add_argument("--kp", metavar="KP,...", help="position gains, firmware units")
     choice.add_argument("--script", default="all", metavar="NAME,...|all", help="scripts (default: all)")
-    choice.add_argument("--vin", type=float, metavar="V", help="supply (default: that of LOGS or nominal)")
+    choice.add_argument(
+        "--vin", type=quantity_in(VOLTAGE), metavar="V", help="supply (default: that of LOGS or nominal)"
+    )
     add_cluster(parser)
     parser.add_argument("--json", metavar="FILE", help="write the ranking to this file, SI units")
     parser.add_argument(
@@ -74,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.servo.model import load_servo
 
     if arguments.servo is None:
-        raise Missing("--servo", "the current model")
+        raise Missing("--servo", "the servo as known so far, a name from 'bam servos' or a servo YAML file")
     if arguments.runs < 1:
         raise OutOfRange("--runs", arguments.runs, "at least 1")
     servo = load_servo(arguments.servo)
@@ -117,11 +123,11 @@ def _settings(arguments: argparse.Namespace) -> DesignSettings:
 
     if arguments.vin is not None and not 0.1 <= arguments.vin <= 100.0:
         raise OutOfRange("--vin", arguments.vin, "0.1 to 100 V")
-    gains = None if arguments.kp is None else _numbers("--kp", arguments.kp)
+    gains = None if arguments.kp is None else _numbers("--kp", arguments.kp, NO_UNIT)
     for kp in gains or ():
         require_plausible("--kp", "kp", kp)
-    masses = None if arguments.mass is None else _numbers("--mass", arguments.mass)
-    lengths = None if arguments.length is None else _numbers("--length", arguments.length)
+    masses = None if arguments.mass is None else _numbers("--mass", arguments.mass, MASS)
+    lengths = None if arguments.length is None else _numbers("--length", arguments.length, LENGTH)
     if (masses is None) != (lengths is None):
         one, other = ("--mass", "--length") if lengths is None else ("--length", "--mass")
         raise Missing(other, f"beside {one}: a load is a mass at a length", advice="give both")
@@ -142,14 +148,11 @@ def _settings(arguments: argparse.Namespace) -> DesignSettings:
     )
 
 
-def _numbers(option: str, text: str) -> tuple[float, ...]:
+def _numbers(option: str, text: str, units: Units) -> tuple[float, ...]:
     expected = "numbers above 0, as in 8,16,32"
     values = []
     for word in comma_list(text):
-        try:
-            value = float(word)
-        except ValueError:
-            raise WrongType(option, word, expected) from None
+        value = quantity(option, word, units)
         if not 0.0 < value < math.inf:
             raise OutOfRange(option, value, expected)
         values.append(value)

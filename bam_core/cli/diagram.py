@@ -6,8 +6,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from bam_core.cli.quantities import quantity_in
 from bam_core.errors import OutOfRange
 from bam_core.files.atomic_file import require_file
+from bam_core.text.quantity import TORQUE
 
 EXAMPLE = "bam diagram out/xl330/m1.yaml out/xl330/m6.yaml --output diagram.png"
 
@@ -23,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", required=True, metavar="FILE", help="picture to write (.png, .svg, .pdf)")
     parser.add_argument(
         "--max-torque",
-        type=float,
+        type=quantity_in(TORQUE),
         metavar="NM",
         help="end of the axes in N·m (default: the highest stall torque of a servo's models, so that "
         "they compare)",

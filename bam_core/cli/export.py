@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from bam_core.cli import export_lerobot, export_training
 from bam_core.cli.bench_effects import bench_effects_for
+from bam_core.cli.quantities import quantity_in
 from bam_core.errors import Conflict, UnknownName, WrongType
 from bam_core.files.atomic_file import require_directory, require_file, write_text
+from bam_core.text.quantity import LENGTH, MASS, VOLTAGE, quantity
 
 if TYPE_CHECKING:
     from bam_core.recordings.recording import Recording
@@ -62,7 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="position gain, firmware units: the actuator's input is a goal in rad (default: a voltage, or a "
         "torque for firmware that asks for a current)",
     )
-    mjcf.add_argument("--vin", type=float, metavar="V", help="supply (default: the servo's nominal one)")
+    mjcf.add_argument(
+        "--vin", type=quantity_in(VOLTAGE), metavar="V", help="supply (default: the servo's nominal one)"
+    )
     mjcf.add_argument(
         "--bench",
         metavar="KG,M[,ARM_KG]",
@@ -144,11 +148,13 @@ def _bench(text: str | None) -> PendulumBench | None:
 
     if text is None:
         return None
-    try:
-        mass, length, *arm = map(float, text.split(","))
-        (arm_mass,) = arm or [0.0]
-    except ValueError:
-        raise WrongType("--bench", text, "KG,M or KG,M,ARM_KG, as in 0.5,0.1") from None
+    words = text.split(",")
+    if len(words) not in (2, 3):
+        raise WrongType("--bench", text, "KG,M or KG,M,ARM_KG, as in 0.5,0.1")
+    mass, length, arm_mass = (
+        quantity("--bench", word, units)
+        for word, units in zip([*words, "0"][:3], (MASS, LENGTH, MASS), strict=True)
+    )
     return PendulumBench(mass=mass, length=length, arm_mass=arm_mass)
 
 

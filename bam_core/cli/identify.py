@@ -36,6 +36,12 @@ EXAMPLE = "bam identify recordings/ --servo xl330 --models m1,m4,m6 --test kp=80
 
 FIRST_SCREEN = ("--servo", "--models", "--test", "--effects", "--set", "--output")
 
+_REQUIRED = {
+    "servo": "a name from 'bam servos', as in --servo xl330, or a servo YAML file",
+    "models": "friction models, as in --models m1,m4,m6, or all",
+    "output": "a directory for the results, as in --output identified",
+}
+
 log = logging.getLogger(__name__)
 
 
@@ -126,7 +132,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_set(parser)
     add_map(parser)
     add_strict(parser)
-    parser.add_argument("--output", required=True, metavar="DIR", help="directory for results")
+    parser.add_argument("--output", metavar="DIR", help="directory for results; required")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -142,9 +148,10 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.text.tolerance_words import tolerances_from
 
     start = time.monotonic()
-    for name in ("servo", "models"):
-        if not getattr(arguments, name):
-            raise Missing(f"--{name}", "what it is" if name == "servo" else "M1,M4,... or all")
+    missing = [name for name in _REQUIRED if not getattr(arguments, name)]
+    if missing:
+        others = "".join(f", and --{name}" for name in missing[1:])
+        raise Missing(f"--{missing[0]}", _REQUIRED[missing[0]], advice=f"add it{others}")
     for word in arguments.logs:
         if word in FRICTION_MODELS and not Path(word).exists():
             together = f"separate models by commas: --models {arguments.models},{word}"
@@ -197,16 +204,17 @@ def run(arguments: argparse.Namespace) -> int:
         f"{time.monotonic() - start:.0f} s in all, with selection, uncertainty and plots; "
         f"wrote {Path(arguments.output)}, see it with: bam report {arguments.output}"
     )
-    print(*result.verdict.lines, sep="\n")
+    print(*result.verdict.lines, sep="\n")  # again, where it stays in view
     return 0
 
 
 def _tell(result: Identification, servo: str) -> None:
-    """Print errors, effects and the choice; warn about what not to rely on."""
+    """Print the verdict, errors, effects and the choice; warn about what not to rely on."""
     from bam_core.cli.identification_text import effects_table, models_table, small_parameters
     from bam_core.text.finding import log_findings
-    from bam_core.text.fit_findings import WidenRange
+    from bam_core.text.fit_findings import WidenRange, in_short
 
+    print(result.verdict.lines[0])
     print(result.test_error)
     if result.short_errors is not None:
         print(result.short_errors)
@@ -217,7 +225,7 @@ def _tell(result: Identification, servo: str) -> None:
     if small := small_parameters(result):
         print(f"known to be small: {', '.join(small)}")
     warnings = result.warnings
-    log_findings(log, warnings)
+    log_findings(log, in_short(warnings))
     if any(finding.kind == "at_bound" for finding in warnings):
         log_findings(log, [WidenRange(servo=servo)])
     fit = result.fits[result.chosen]

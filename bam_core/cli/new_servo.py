@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bam_core.errors import BamError, Conflict, Missing, NotWritable, OutOfRange, WrongType
+from bam_core.text.quantity import CURRENT, NO_UNIT, SPEED, TIME, TORQUE, VOLTAGE, Units, quantity
 
 if TYPE_CHECKING:
     from bam_core.servo.data_sheet import DataSheet
@@ -29,28 +29,6 @@ current control) to 0.165 (STS3215), so both ends lie a factor of three or more 
 _UNKNOWN_LAW = "unknown"
 """Answer to --firmware where no law of the library is the servo's."""
 
-_KILOGRAM_FORCE = 9.80665  # N
-
-_Units = Mapping[str, tuple[float, int]]
-"""Unit -> factor and power: the value in SI units is factor · number**power. The first is the default."""
-
-_NO_UNIT: _Units = MappingProxyType({"": (1.0, 1)})
-_TORQUE: _Units = MappingProxyType(
-    {"N·m": (1.0, 1), "kg·cm": (0.01 * _KILOGRAM_FORCE, 1), "mN·m": (1e-3, 1), "N·cm": (0.01, 1)}
-)
-_SPEED: _Units = MappingProxyType(
-    {
-        "rad/s": (1.0, 1),
-        "rpm": (math.pi / 30.0, 1),
-        "deg/s": (math.pi / 180.0, 1),
-        "s/60°": (math.pi / 3.0, -1),
-    }
-)
-_VOLTAGE: _Units = MappingProxyType({"V": (1.0, 1), "mV": (1e-3, 1)})
-_CURRENT: _Units = MappingProxyType({"A": (1.0, 1), "mA": (1e-3, 1)})
-_TIME: _Units = MappingProxyType({"s": (1.0, 1), "ms": (1e-3, 1)})
-_NUMBER = re.compile(r"\s*([-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*(.*)")
-
 
 class Question(NamedTuple):
     """One value of the data sheet."""
@@ -59,7 +37,7 @@ class Question(NamedTuple):
     """Its option, without dashes."""
     words: str
     """What it is."""
-    units: Mapping[str, tuple[float, int]] = _NO_UNIT
+    units: Units = NO_UNIT
     """In which it may be given."""
     default: str | None = None
     """What an empty answer means; None: there has to be one; empty: the value may be unknown."""
@@ -76,32 +54,24 @@ class Question(NamedTuple):
             WrongType: it is no number, or has another unit.
             OutOfRange: it is not above zero.
         """
-        factors = {_plain(unit): factor for unit, factor in self.units.items()}
-        match = _NUMBER.fullmatch(text)
-        unit = _plain(match[2]) if match else ""
-        if not match or (unit and unit not in factors):
-            units = ", ".join(filter(None, self.units))
-            expected = f"a number of {units}" if units else "a number alone, as in 4.9"
-            raise WrongType(f"--{self.option}", text, expected)
-        number = float(match[1])
-        if not 0.0 < number < math.inf:
+        value = quantity(f"--{self.option}", text, self.units)
+        if not 0.0 < value < math.inf:
             raise OutOfRange(f"--{self.option}", text, "above zero")
-        factor, power = factors[unit] if unit else next(iter(factors.values()))
-        return factor * number**power
+        return value
 
 
 SHEET = (
-    Question("voltage", "supply of the following values [V]", _VOLTAGE),
-    Question("stall-torque", "stall torque, such as '50 kg.cm' or '4.9' [N·m]", _TORQUE),
-    Question("stall-current", "stall current [A]", _CURRENT),
-    Question("no-load-speed", "speed without load, such as '75 rpm' or '0.133 s/60deg' [rad/s]", _SPEED),
+    Question("voltage", "supply of the following values [V]", VOLTAGE),
+    Question("stall-torque", "stall torque, such as '50 kg.cm' or '4.9' [N·m]", TORQUE),
+    Question("stall-current", "stall current [A]", CURRENT),
+    Question("no-load-speed", "speed without load, such as '75 rpm' or '0.133 s/60deg' [rad/s]", SPEED),
 )
 """Fields of `DataSheet`."""
 
 CONTROLLER = (
     Question("counts-per-turn", "encoder counts per turn of the output shaft", default="4096"),
     Question("factory-kp", "position gain kp that it comes with", default="32"),
-    Question("period", "period of its position controller [s]", _TIME, default="0.001"),
+    Question("period", "period of its position controller [s]", TIME, default="0.001"),
 )
 _FACTORY_KP = next(question for question in CONTROLLER if question.option == "factory-kp")
 LAWS: Mapping[str, tuple[Question, ...]] = MappingProxyType(
@@ -115,7 +85,7 @@ LAWS: Mapping[str, tuple[Question, ...]] = MappingProxyType(
             Question("duty-limit", "largest duty, 1 is the whole supply", default="1"),
         ),
         "current": (
-            Question("current-limit", "largest current [A]", _CURRENT),
+            Question("current-limit", "largest current [A]", CURRENT),
             Question(
                 "amps-per-kp", "A per rad of error and unit of kp; empty: unknown, it is fitted", default=""
             ),
@@ -217,7 +187,10 @@ def _derive(arguments: argparse.Namespace) -> int:
     voltage = None if arguments.voltage is None else SHEET[0].value(arguments.voltage)
     motors = 1 if arguments.motors is None else arguments.motors
     if voltage is None and arguments.gear_ratio is None and motors == 1:
-        raise Missing("--gear-ratio, --voltage or --motors", "what is other than in the servo of --from")
+        raise Missing(
+            "--gear-ratio, --voltage or --motors",
+            "the value that differs from the servo of --from, as in --gear-ratio 191",
+        )
     origin = arguments.base if voltage is None else version_for(arguments.base, voltage)
     base = load_servo(origin)
     ratio, old = _ratios(arguments.gear_ratio)
@@ -409,9 +382,3 @@ def _typed(question: Question) -> float | None:
             return question.value(text or "")
         except BamError as error:
             print(error, file=sys.stderr)
-
-
-def _plain(unit: str) -> str:
-    """Return a unit without what people write in different ways: kg.cm, kg·cm, kgf*cm."""
-    letters = re.sub(r"[\s.·*\-]", "", unit).lower().replace("kgf", "kg")
-    return letters.replace("°", "deg").replace("degrees", "deg").replace("sec", "s")

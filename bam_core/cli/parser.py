@@ -10,13 +10,19 @@ from collections.abc import Collection, Sequence
 from typing import Any, NoReturn
 
 from bam_core.cli.logs import Logs
-from bam_core.errors import printable_line
+from bam_core.errors import close_name, printable_line
 
 USER_ERROR = 2
 
 
 class CommandParser(argparse.ArgumentParser):
     """Parser of one command: mistakes in one line, help of one screen, and all of it with `--help-all`."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._words: tuple[str, ...] = ()
+        self.register("type", int, _whole_number)
+        self.register("type", float, _number)
 
     _first_screen: frozenset[str] | None = None
     """Options that --help shows, briefly; None: all of them, in full."""
@@ -30,9 +36,10 @@ class CommandParser(argparse.ArgumentParser):
             None if first_screen is None else frozenset((*first_screen, "--help", "--help-all"))
         )
 
-    def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
+    def parse_known_args(self, args: Any = None, *more: Any, **options: Any) -> Any:
         """Parse, and require LOGS, which may also come from behind an option."""
-        namespace, unknown = super().parse_known_args(*arguments, **options)
+        self._words = tuple(args or ())
+        namespace, unknown = super().parse_known_args(args, *more, **options)
         if any(isinstance(action, Logs) for action in self._actions) and not namespace.logs:
             self.error("the following arguments are required: LOGS")
         return namespace, unknown
@@ -56,11 +63,13 @@ class CommandParser(argparse.ArgumentParser):
         return super().format_help()
 
     def error(self, message: str) -> NoReturn:
-        """End with the mistake in one line; usage is what --help shows."""
-        self.exit(
-            USER_ERROR,
-            f"{self.prog}: error: {printable_line(' '.join(message.split()))} (see {self.prog} --help)\n",
-        )
+        """End with the mistake in one line; usage is what --help shows.
+
+        A misspelled option is named first: what argparse misses may be what it should have given.
+        """
+        slip = next(filter(None, map(self._slip, self._words)), None)
+        line = printable_line(" ".join((slip or message.removeprefix("argument ")).split()))
+        self.exit(USER_ERROR, f"{self.prog}: error: {line} (see {self.prog} --help)\n")
 
     def refuse(self, argv: Sequence[str], unknown: Sequence[str]) -> NoReturn:
         """End because of words that no argument takes."""
@@ -74,6 +83,15 @@ class CommandParser(argparse.ArgumentParser):
             cure = f"; {option} takes them with commas between: {option} {together}"
         self.error(f"unrecognized arguments: {' '.join(unknown)}{cure}")
 
+    def _slip(self, word: str) -> str | None:
+        """Return what is wrong with a word that looks like an option and is none; None where it is right."""
+        name = word.split("=")[0]
+        known = self._option_string_actions
+        if not re.fullmatch("--[a-z][a-z_-]*", name) or name in known:
+            return None
+        close = close_name(name.replace("_", "-"), [option for option in known if option.startswith("--")])
+        return f"{name}: unknown; did you mean {close}?" if close else None
+
 
 class _HelpAll(argparse.Action):
     """Prints the complete help and ends the program."""
@@ -82,6 +100,20 @@ class _HelpAll(argparse.Action):
         assert isinstance(parser, CommandParser)
         sys.stdout.write(parser.format_help_all())
         parser.exit()
+
+
+def _whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"is {text!r} (expected a whole number)") from None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"is {text!r} (expected a number)") from None
 
 
 def brief(text: str) -> str:

@@ -7,10 +7,12 @@ import argparse
 
 from bam_core.cli.bench_effects import add_bench_effects
 from bam_core.cli.opengl import require_opengl
+from bam_core.cli.quantities import quantity_in
 from bam_core.cli.robot.case import add_start_contacts
 from bam_core.cli.simulate_bench import BENCH_DEFAULTS, run_recordings, run_script
 from bam_core.errors import Missing, OutOfRange
 from bam_core.files.atomic_file import require_directory
+from bam_core.text.quantity import LENGTH, MASS, TIME, VOLTAGE
 
 EXAMPLE = (
     "bam simulate --servo out/xl330/m6.yaml --script sin_sin --mass 0.5 --length 0.1 --kp 200 --output run/"
@@ -48,13 +50,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_bench_effects(parser.add_argument_group("with --recording"))
     bench = parser.add_argument_group("with --script")
-    for name, text in (
-        ("mass", "load, kg"),
-        ("arm-mass", "uniform arm, kg"),
-        ("length", "from the axis to the load, m"),
+    for name, units, text in (
+        ("mass", MASS, "load, kg"),
+        ("arm-mass", MASS, "uniform arm, kg"),
+        ("length", LENGTH, "from the axis to the load, m"),
     ):
         default = BENCH_DEFAULTS[name.replace("-", "_")]
-        bench.add_argument(f"--{name}", type=float, metavar="X", help=f"{text} (default: {default:g})")
+        bench.add_argument(
+            f"--{name}", type=quantity_in(units), metavar="X", help=f"{text} (default: {default:g})"
+        )
     bench.add_argument(
         "--kp",
         metavar="KP|JOINT=KP,...",
@@ -64,9 +68,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     bench.add_argument(
         "--kd", metavar="KD|JOINT=KD,...", help="derivative gain, likewise (default: a bench.yaml, or 0)"
     )
-    bench.add_argument("--vin", type=float, metavar="V", help="supply (default: the servo's nominal one)")
+    bench.add_argument(
+        "--vin", type=quantity_in(VOLTAGE), metavar="V", help="supply (default: the servo's nominal one)"
+    )
     parser.add_argument(
-        "--dt", type=float, default=1e-3, metavar="SECONDS", help="time step (default: 0.001)"
+        "--dt", type=quantity_in(TIME), default=1e-3, metavar="SECONDS", help="time step (default: 0.001)"
     )
     parser.add_argument(
         "--output", metavar="DIR", help="write a plot (.png) and the trajectory (.csv) of every run"
@@ -104,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.servo is None:
         raise Missing("--servo", "a servo file or a name from 'bam servos' (or --robot FILE with --view)")
     if arguments.script is None and arguments.recording is None:
-        raise Missing("--script or --recording", "what the servo shall do")
+        raise Missing("--script or --recording", "a script such as sin_sin, or recorded runs")
     _require_opengl(arguments)
     servo = load_servo(arguments.servo)
     _check_dt(arguments.dt)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.cli.bench_effects import bench_effects_for
+from bam_core.cli.bench_effects import bench_effects_for, warn_of_bench
 from bam_core.errors import Conflict, OutOfRange
 from bam_core.files.atomic_file import write_text
 from bam_core.text.finding import log_findings
@@ -128,7 +128,7 @@ def run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
             option, f"{len(recordings)} recordings", expected="one to look at", advice="name a single one"
         )
     log_findings(log, other_servos(servo, recordings))
-    bench_effects = bench_effects_for(arguments.bench_effects, arguments.servo, recordings)
+    bench_effects = bench_effects_for(arguments.bench_effects, arguments.servo)
     _warn_of_ill_posed_gear(servo, [recording.bench for recording in recordings], bench_effects)
     for recording in recordings:
         simulated = replay_recording(servo, recording, dt=arguments.dt, bench_effects=bench_effects)
@@ -140,7 +140,8 @@ def run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
             _write(Path(arguments.output), name, simulated, recording)
     if len(rows) > 1:
         rows.append(("mean", f"{1e3 * np.mean(errors):.2f}"))
-    print(format_table(("recording", "MAE [mrad]"), rows))
+    print(format_table(("recording", "MAE [mrad]"), rows), flush=True)
+    warn_of_bench(arguments.bench_effects, arguments.servo, recordings)
     _show(arguments, simulated, recordings[-1].bench)
     return 0
 

@@ -41,7 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
             raise Conflict(f"--{name.replace('_', '-')}", "is about a bench", expected="no --robot beside it")
     if not arguments.view:
         raise Missing(
-            "--view", "how to look at the robot", advice="add --view, or start the node 'simulator'"
+            "--view",
+            "the option, as this shows the robot in a window",
+            advice="add --view, or start the node 'simulator'",
         )
     require_screen("simulate it behind ROS topics with the node 'simulator' instead")
     spec = load_robot(arguments.robot)

@@ -6,16 +6,19 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
+from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for, warn_of_bench
 from bam_core.cli.logs import add_logs, add_params, add_strict
 from bam_core.cli.map_words import add_map, map_words
+from bam_core.cli.quantities import quantity_in
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import Missing, OutOfRange
 from bam_core.files.atomic_file import require_file, write_text
+from bam_core.text.quantity import TIME
 from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
@@ -42,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="write the errors [rad] to this file")
     parser.add_argument(
         "--dt",
-        type=float,
+        type=quantity_in(TIME),
         metavar="SECONDS",
         help=f"step of controller and simulation, {_FINEST_DT:g} to {_COARSEST_DT:g} "
         "(default: the firmware's period, finer physics in between)",
@@ -105,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     result, fitted = {}, {}
     for name, path in zip(names, paths, strict=True):
         prediction = _prediction(path) if arguments.draws else None
-        bench = bench_effects_for(arguments.bench_effects, path, recordings)
+        bench = bench_effects_for(arguments.bench_effects, path)
         if arguments.bench_effects is None:
             fit = fit_bench(servos[name], recordings, bench, dt=dt)
             fitted[name] = fit, errors_of(servos[name], recordings, fit.bench_effects, dt)
@@ -141,6 +144,9 @@ def run(arguments: argparse.Namespace) -> int:
         bench, error = fit.bench_effects, result[name].mae
         offset, delay = bench.zero_offset, bench.command_delay
         print(bench_fit_words(name, offset, delay, recordings=fit.recordings, error=error, fitted=errors.mae))
+    sys.stdout.flush()  # warnings go elsewhere, and belong below
+    for path in paths:
+        warn_of_bench(arguments.bench_effects, path, recordings)
     return 0
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
+from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for, warn_of_bench
 from bam_core.cli.logs import add_logs, add_params
 from bam_core.cli.map_words import add_map, map_words
 from bam_core.cli.set_fields import add_set
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     titles = unique_names([Path(path) for path in paths])
     servos = [load_servo(path) for path in paths]
     recordings = load_recordings(arguments.logs, set_fields=arguments.set, map=map_words(arguments))
-    benches = [bench_effects_for(arguments.bench_effects, path, recordings) for path in paths]
+    benches = [bench_effects_for(arguments.bench_effects, path) for path in paths]
     models = [
         ModelView(
             title=title,
@@ -84,6 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
         show(recordings, models, arguments.rerun)
     else:
         _write(recordings, models, Path(arguments.output or PAGE))
+    for path in paths:
+        warn_of_bench(arguments.bench_effects, path, recordings)
     return 0
 
 

@@ -25,4 +25,5 @@ from bam_core.errors.kinds import Unsupported as Unsupported
 from bam_core.errors.kinds import WrongShape as WrongShape
 from bam_core.errors.kinds import WrongType as WrongType
 from bam_core.errors.kinds import WrongValue as WrongValue
+from bam_core.errors.kinds import close_name as close_name
 from bam_core.errors.kinds import printable_line as printable_line

@@ -101,10 +101,8 @@ class UnknownName(BamError):
             otherwise: what to do where no name is close.
         """
         self.kind, self.name, self.valid = kind, str(name), tuple(sorted(valid))
-        folded = {candidate.casefold(): candidate for candidate in self.valid}
-        close = difflib.get_close_matches(self.name.casefold(), list(folded), n=1, cutoff=_CLOSE)
-        self.closest = folded[close[0]] if close else None
-        cure = f"did you mean {self.closest!r}?" if close else otherwise
+        self.closest = close_name(self.name, self.valid)
+        cure = otherwise if self.closest is None else f"did you mean {self.closest!r}?"
         self.advice = f"{cure}; {advice}" if advice else cure
         super().__init__(f"{kind} {self.name!r}: unknown (valid: {', '.join(self.valid)}); {self.advice}")
 
@@ -339,6 +337,13 @@ class Unavailable(BamError):
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM, where a command ends on it as on Ctrl-C; the exit status tells them apart."""
+
+
+def close_name(name: str, valid: Iterable[str]) -> str | None:
+    """Return the valid name that a name may be a slip of, whatever its case; None where none is close."""
+    folded = {candidate.casefold(): candidate for candidate in valid}
+    close = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=_CLOSE)
+    return folded[close[0]] if close else None
 
 
 def printable_line(text: str) -> str:

@@ -32,6 +32,7 @@ from bam_core.files.typed import TypedReader
 from bam_core.files.yaml_file import read_yaml
 from bam_core.recordings.recording_map import Joints, MapFields, joints_from_fields
 from bam_core.servo.gains import gain_of
+from bam_core.text.quantity import INERTIA, LENGTH, MASS, NO_UNIT, VOLTAGE, quantity
 
 NAME = "bench.yaml"
 """The file that is looked for."""
@@ -54,6 +55,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
 """Header fields that can be set, by the names of BAM's logs -> unit; text where there is none."""
 
 Value: TypeAlias = float | str | Mapping[str, float]
+_UNITS = MappingProxyType({"kg": MASS, "m": LENGTH, "kg·m²": INERTIA, "V": VOLTAGE})
 _GAINS = ("kp", "kd")  # which a robot may have for each joint
 _SAME = 1e-9  # relative difference of numbers that are the same
 
@@ -161,7 +163,7 @@ def _rules_from_words(words: Sequence[str], option: str) -> tuple[Rule, ...]:
             raise WrongType(option, word, "FIELD=VALUE, as in vin=12")
         if name.strip() in values:
             raise Conflict(f"{option} {name.strip()}", "is given twice", advice="keep one")
-        values[name.strip()] = _value(f"{option} {name.strip()}", name.strip(), _number_or_text(text.strip()))
+        values[name.strip()] = _from_text(f"{option} {name.strip()}", name.strip(), text.strip())
     return (Rule(set=values, source=option),) if values else ()
 
 
@@ -252,11 +254,10 @@ def _number(what: str, unit: str, value: Any) -> float:
     return float(value)
 
 
-def _number_or_text(text: str) -> Value:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+def _from_text(what: str, name: str, text: str) -> Value:
+    """Read a value of an option: a number, with or without the field's unit, or text."""
+    unit = FIELDS.get(name, "")
+    return _value(what, name, quantity(what, text, _UNITS.get(unit, NO_UNIT)) if unit else text)
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -50,7 +50,7 @@ class ModelVerdict(Finding):
             f"({_pair(self.error, self.best_error)})."
         )
         if self.kind == "worse":
-            what = "chance" if self.is_statistical else "what does not count"
+            what = "its standard error over the logs" if self.is_statistical else "what does not count"
             return (worse, f"That is more than {what} ({precise(self.tolerance)}).")
         numbers = (
             () if self.is_best else (worse, f"Differences within {precise(self.tolerance)} are no worse.")
@@ -142,7 +142,8 @@ class AblationVerdict(Finding):
             "needed": (f"Needed: {error} grows without it.",),
             "dropped": (f"Dropped: {error} does not grow without it.",),
             "within_chance": (
-                f"Kept: {error} grows without it, but within its standard error ({precise(self.chance)}).",
+                f"Kept: {error} grows without it, but within its standard error over the logs "
+                f"({precise(self.chance)}).",
             ),
             "requested": (
                 "Kept: it was requested, or is the servo's own.",

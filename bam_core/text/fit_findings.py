@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from bam_core.text.choice_findings import precise
@@ -25,6 +26,7 @@ side and hides what the errors are; over four 1.6."""
 _MIN_ERROR_RATIO = 2.0  # ratio of errors of the test, or of selection, to those in training that is reported
 _WORSE = 5.0  # times the median error; 2 to 3 between scripts and gains
 _LEAST_OFF = 0.01  # rad; smaller errors need no explanation
+_MOST_IN_FULL = 3  # parameters that are not identifiable, each with its reason
 _HARDEST = 2  # logs that are named with their share of the training error
 _LEAST_ERROR = 1e-9  # rad; for ratios
 
@@ -302,6 +304,57 @@ class Unidentifiable(Finding):
         needed = "needed, but " if self.is_needed else ""
         remark = () if self.remark is None else self.remark.sentences
         return (f"{self.model}, {self.parameter}: {needed}not identifiable.", *remark)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undetermined(Finding):
+    """Many parameters that the logs do not determine, in short; the report has every reason.
+
+    Attributes:
+        model: name.
+        parameters: all of them.
+        needed: those of them that are effects without which errors grow.
+        run: the recording that helps most of them; empty where none was found.
+        helps: how many it helps.
+    """
+
+    kind: str = field(default="undetermined", init=False)
+    model: str
+    parameters: tuple[str, ...]
+    needed: tuple[str, ...] = ()
+    run: str = ""
+    helps: int = 0
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """How many, which, and what would help most."""
+        names = f"{len(self.parameters)} parameters of {self.model} are not identifiable"
+        advice = f"Record {self.run}: that helps {self.helps} of them most."
+        return (
+            f"{names}: {', '.join(self.parameters)}.",
+            *((f"Needed all the same: {', '.join(self.needed)}.",) if self.needed else ()),
+            *((advice,) if self.run else ()),
+            "The report has the reason for each.",
+        )
+
+
+def in_short(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings with one in place of many about parameters that are not identifiable."""
+    findings = tuple(findings)
+    many = [finding for finding in findings if isinstance(finding, Unidentifiable)]
+    if len(many) <= _MOST_IN_FULL:
+        return findings
+    advice = [finding.remark.advice for finding in many if finding.remark is not None]
+    runs = Counter(run.run for run in advice if run is not None and run.run)
+    ((run, helps),) = runs.most_common(1) or [("", 0)]
+    short = Undetermined(
+        model=many[0].model,
+        parameters=tuple(finding.parameter for finding in many),
+        needed=tuple(finding.parameter for finding in many if finding.is_needed),
+        run=run,
+        helps=helps,
+    )
+    return (*(finding for finding in findings if not isinstance(finding, Unidentifiable)), short)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bam_core.errors import OutOfRange, UnknownName, WrongType
 from bam_core.errors.checks import require_not_negative
+from bam_core.text.quantity import ANGLE, LENGTH, SHARE, TIME, quantity
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 _LARGEST = 0.5
 """Of any of them: what is known no better is not known (50 %, 0.5 m, 0.5 rad, 0.5 s)."""
+
+_UNITS = {"length": LENGTH, "centre": LENGTH, "zero": ANGLE, "delay": TIME, "expected_delay": TIME}
+"""Of tolerances that are no shares."""
 
 T = TypeVar("T", bound="DataclassInstance")
 
@@ -48,8 +52,6 @@ def tolerances_from(words: Iterable[str], default: T) -> T:
             raise WrongType("--tolerance", word, "NAME=VALUE, as in mass=0.03")
         if name.strip() not in known:
             raise UnknownName("tolerance", name.strip(), known)
-        try:
-            values[name.strip()] = float(text)
-        except ValueError:
-            raise WrongType(f"tolerance {name.strip()}", text, "a number, as in mass=0.03") from None
+        units = _UNITS.get(name.strip(), SHARE)
+        values[name.strip()] = quantity(f"--tolerance {name.strip()}", text, units)
     return replace(default, **values)

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Record the session; complete runs in the output directory are kept."""
     if arguments.session is None:
-        raise Missing("--session", "a session file")
+        raise Missing("--session", "a session file, such as config/sessions/quick.yaml")
     from bam_ros.recorder.errors import RecordingStopped
     from bam_ros.recorder.node import describe_report, describe_runs
     from bam_ros.recorder.session_file import load_session

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 from bam_core.cli.map_words import add_map, map_words
+from bam_core.cli.quantities import quantity_in
 from bam_core.cli.robot.case import add_description, servo_words
 from bam_core.errors import Conflict, Unavailable
 from bam_core.text.comma_list import comma_list
+from bam_core.text.quantity import ANGLE, LENGTH, SPEED, TIME
 from bam_ros.cli.spinning_node import spinning_node
 from bam_ros.cli.stop_signals import stop_signals
 
@@ -58,21 +60,21 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--approach-speed",
-        type=float,
+        type=quantity_in(SPEED),
         default=0.3,
         metavar="RAD/S",
         help="on the way to the motion's start and back (default: %(default)g)",
     )
     group.add_argument(
         "--error",
-        type=float,
+        type=quantity_in(ANGLE),
         default=0.35,
         metavar="RAD",
         help="torque goes off where a joint is further from its goal (default: %(default)g)",
     )
     group.add_argument(
         "--state-timeout",
-        type=float,
+        type=quantity_in(TIME),
         default=0.3,
         metavar="SECONDS",
         help="torque goes off where a joint's newest state is older: it moves unobserved for so long, "
@@ -80,13 +82,13 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--clearance",
-        type=float,
+        type=quantity_in(LENGTH),
         default=0.01,
         metavar="M",
         help="least distance of parts from each other and from all around (default: %(default)g)",
     )
     group.add_argument(
-        "--floor", type=float, metavar="M", help="height of a floor that the description lacks"
+        "--floor", type=quantity_in(LENGTH), metavar="M", help="height of a floor that the description lacks"
     )
 
 

@@ -38,6 +38,7 @@ from bam_core.text.fit_findings import (
     ParameterList,
     ShortErrors,
     TestError,
+    Undetermined,
     Unidentifiable,
     UnobservedBenchErrors,
     WidenRange,
@@ -265,6 +266,7 @@ EXAMPLES: tuple[Finding, ...] = (
         is_needed=True,
         remark=ParameterRemark(kind="trades", parameters=OTHERS, advice=RECORD),
     ),
+    Undetermined(model="m4", parameters=tuple("abcd"), needed=("b",), run="sin_sin with 0.5 kg", helps=2),
     WidenRange(servo="my_servo.yaml"),
     UnmetRule(source=Path("bench.yaml"), where=(("mass", 0.4), ("script", "sin_sin"))),
     SupplyNotMeasured(

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from bam_core.cli.logs import add_logs, add_strict
 from bam_core.cli.map_words import add_map, map_words
+from bam_core.cli.quantities import quantity_in
 from bam_core.errors import Conflict, Missing
 from bam_core.text.comma_list import comma_list
+from bam_core.text.quantity import VOLTAGE
 
 if TYPE_CHECKING:
     from bam_core.recordings.excluded import Excluded
@@ -84,7 +86,7 @@ def add_runs(group: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--vin",
-        type=float,
+        type=quantity_in(VOLTAGE),
         help="supply, V (default: a column vin, a bench.yaml, or the servos' nominal one)",
     )
     add_units(group)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bam_core.cli.map_words import map_words
+from bam_core.cli.quantities import quantity_in
 from bam_core.cli.robot.case import (
     LOGS_HELP,
     add_description,
@@ -20,6 +21,7 @@ from bam_core.cli.robot.case import (
 from bam_core.errors import Missing, OutOfRange, WrongType
 from bam_core.files.atomic_file import require_file
 from bam_core.text.comma_list import comma_list
+from bam_core.text.quantity import LENGTH, SHARE, SPEED, TIME, VOLTAGE
 from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
@@ -58,7 +60,9 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
         help="position gain of the servos, or of joints (names or patterns), firmware units",
     )
     add_units(group)
-    group.add_argument("--vin", type=float, metavar="V", help="supply (default: that of LOGS or nominal)")
+    group.add_argument(
+        "--vin", type=quantity_in(VOLTAGE), metavar="V", help="supply (default: that of LOGS or nominal)"
+    )
     group.add_argument(
         "--start",
         metavar="KEYFRAME",
@@ -66,7 +70,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--floor",
-        type=float,
+        type=quantity_in(LENGTH),
         metavar="M",
         help="height of a floor that the description lacks, in its frame",
     )
@@ -74,25 +78,28 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
         "--models", default="m6", metavar="NAME", help="friction model to be identified (default: m6)"
     )
     group.add_argument(
-        "--seconds", type=float, default=60.0, help="the motion's longest time (default: %(default)g)"
+        "--seconds",
+        type=quantity_in(TIME),
+        default=60.0,
+        help="the motion's longest time (default: %(default)g)",
     )
     group.add_argument(
         "--speed",
-        type=float,
+        type=quantity_in(SPEED),
         default=2.0,
         metavar="RAD/S",
         help="limit of goals and joints (default: %(default)g)",
     )
     group.add_argument(
         "--torque",
-        type=float,
+        type=quantity_in(SHARE),
         default=0.5,
         metavar="SHARE",
         help="limit of the motors, as a share of their stall torque (default: %(default)g)",
     )
     group.add_argument(
         "--clearance",
-        type=float,
+        type=quantity_in(LENGTH),
         default=0.01,
         metavar="M",
         help="least distance of parts from each other and from all around (default: %(default)g)",

@@ -13,6 +13,7 @@ import numpy as np
 
 from bam_core.errors import BadData, Conflict, OutOfRange, UnknownName, WrongType, WrongValue
 from bam_core.recordings.recording import Recording
+from bam_core.text.quantity import LENGTH, MASS, NO_UNIT, SHARE, VOLTAGE, Units, quantity
 
 DEFAULT_RULE = "fraction=0.25"
 """BAM holds out a random quarter of the logs."""
@@ -40,6 +41,7 @@ _TEXT: Mapping[str, Callable[[Recording], str]] = MappingProxyType(
         "name": lambda recording: recording.name,
     }
 )
+_UNITS = MappingProxyType({"mass": MASS, "arm_mass": MASS, "length": LENGTH, "supply_voltage": VOLTAGE})
 RULE_KEYS = ("fraction", *_NUMERIC, *_TEXT)
 """What may stand before the "=" of a rule."""
 
@@ -223,7 +225,7 @@ def _random_share(recordings: Sequence[Recording], rule: str, text: str, seed: i
     What only one kind of run tells, such as where the supply limits a motor, would be missing in the model.
     """
     count = len(recordings)
-    share = _number(rule, text)
+    share = _number(rule, text, SHARE)
     if not 0.0 < share < 1.0:
         raise OutOfRange(f"test {rule}", share, "a share between 0 and 1, as 0.25", told=text)
     if count < 2:
@@ -246,7 +248,7 @@ def _random_share(recordings: Sequence[Recording], rule: str, text: str, seed: i
 
 
 def _matching_number(recordings: Sequence[Recording], rule: str, key: str, text: str) -> list[bool]:
-    wanted = _number(rule, text)
+    wanted = _number(rule, text, _UNITS.get(key, NO_UNIT))
     values = [_NUMERIC[key](recording) for recording in recordings]
     hits = [math.isclose(value, wanted, rel_tol=1e-6, abs_tol=1e-9) for value in values]
     return _matching(rule, key, hits, [f"{value:g}" for value in sorted(set(values))])
@@ -270,11 +272,8 @@ def _matching(rule: str, key: str, hits: list[bool], present: list[str]) -> list
     return hits
 
 
-def _number(rule: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+def _number(rule: str, text: str, units: Units) -> float:
+    value = quantity(f"test {rule}", text, units)
     if not math.isfinite(value):
         raise WrongType(f"test {rule}", text, "a number, as in kp=400")
     return value

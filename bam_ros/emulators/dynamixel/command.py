@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bam_core.cli.quantities import quantity_in
 from bam_core.errors import BamError
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.comma_list import comma_list
+from bam_core.text.quantity import LENGTH, MASS
 from bam_ros.dynamixel.control_table import ControlTable
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_arm_bus, build_bus
 from bam_ros.emulators.dynamixel.bus import VirtualBus
@@ -56,9 +58,14 @@ def _parser(default: BusSetup) -> argparse.ArgumentParser:
     add("--servos", action="append", default=[], metavar="CLASS_OR_JOINT=SERVO,...", help="of a robot")
     add("--baud", type=int, default=default.baud_rate, help="bit/s that the servos are set to")
     add("--link", type=Path, help="symbolic link to the pseudo-terminal")
-    add("--mass", type=float, default=default.pendulum.mass, help="load, kg")
-    add("--arm-mass", type=float, default=default.pendulum.arm_mass, help="uniform arm, kg")
-    add("--length", type=float, default=default.pendulum.length, help="from the axis to the load, m")
+    add("--mass", type=quantity_in(MASS), default=default.pendulum.mass, help="load, kg")
+    add("--arm-mass", type=quantity_in(MASS), default=default.pendulum.arm_mass, help="uniform arm, kg")
+    add(
+        "--length",
+        type=quantity_in(LENGTH),
+        default=default.pendulum.length,
+        help="from the axis to the load, m",
+    )
     add("--seed", type=int, default=default.seed, help="of the hidden parameters")
     add("--fault", nargs="*", default=[], metavar="FAULT", help=_FAULTS)
     add("--wire-time", action="store_true", help="take as long as the bytes would on a real line")

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import NoReturn
 
+from bam_core.cli.quantities import quantity_in
 from bam_core.errors import BamError, Missing
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.text.quantity import LENGTH, MASS
 from bam_ros.emulators.erob.builder import SegmentSetup, build_segment
 from bam_ros.emulators.erob.control import COMMANDS, obey
 from bam_ros.emulators.erob.drive import DRIVE_FAULTS
@@ -59,9 +61,19 @@ def _parser() -> argparse.ArgumentParser:
         help="make a pair of interfaces, answer at SLAVES, and remove it at the end")  # fmt: skip
     add("--servo", default=default.servo, help=f"one of {', '.join(SERVOS)} (default: %(default)s)")
     add("--slaves", type=int, default=default.slaves, metavar="N", help="how many (default: %(default)s)")
-    add("--mass", type=float, default=load.mass, help="load, kg (default: %(default)s)")
-    add("--arm-mass", type=float, default=load.arm_mass, help="uniform arm, kg (default: %(default)s)")
-    add("--length", type=float, default=load.length, help="from axis to load, m (default: %(default)s)")
+    add("--mass", type=quantity_in(MASS), default=load.mass, help="load, kg (default: %(default)s)")
+    add(
+        "--arm-mass",
+        type=quantity_in(MASS),
+        default=load.arm_mass,
+        help="uniform arm, kg (default: %(default)s)",
+    )
+    add(
+        "--length",
+        type=quantity_in(LENGTH),
+        default=load.length,
+        help="from axis to load, m (default: %(default)s)",
+    )
     add("--seed", type=int, default=default.seed, help="of the hidden parameters (default: %(default)s)")
     add(
         "--vendor",

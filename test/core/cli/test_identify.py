@@ -87,14 +87,15 @@ def test_it_prints_a_table_and_writes_the_results(tmp_path: Path, capsys: pytest
     assert all(name.startswith("kp200") for name in summary["split"]["test"])
     chosen = summary["models"][summary["chosen"]]
     short, longer = (chosen[f"test_mae_short{end}"] for end in ("", "_1s"))
-    second = shown.out.splitlines()[1]
+    first, *_ = lines = shown.out.splitlines()
     verdict = summary["verdict"]
     assert verdict["test_mae"] == chosen["test_mae"]
-    assert shown.out.splitlines()[-2:] == [
+    assert lines[-2:] == [
         f"{headline(verdict['kind'])}: {verdict['sentence']}",
         f"rule: {verdict['rule']}",
     ]
-    assert second == str(ShortErrors(errors=((0.25, short), (1.0, longer))))
+    assert first == lines[-2]
+    assert lines[2] == str(ShortErrors(errors=((0.25, short), (1.0, longer))))
     assert all(warning["sentence"] for warning in summary["warnings"])
 
 
@@ -147,8 +148,10 @@ def test_without_a_test_set_that_is_the_first_thing_said(
     logs = sorted(xl330_logs().glob("kp*_sin_sin.json"))
     assert run(*brief(*logs), "--models", "m1", "--output", tmp_path / "out") == 0
     rule = {"logs": 0, "interval": None, "rule": "", "restart": None}
-    assert capsys.readouterr().out.startswith(str(TestError(model="m1", error=None, **rule)))
+    verdict, error, *_ = capsys.readouterr().out.splitlines()
+    assert error == str(TestError(model="m1", error=None, **rule))
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert verdict.endswith(summary["verdict"]["sentence"])
     model = summary["models"]["m1"]
     assert model["test_mae"] is model["test_interval"] is None
     assert model["test_mae_short"] is model["test_mae_short_1s"] is None

@@ -9,7 +9,8 @@ from test.core.finding_cases import choice_reason, model_verdict
 
 def test_a_worse_model_has_its_difference_and_both_errors() -> None:
     assert model_verdict("worse").sentence == (
-        "In selection 1.10 mrad worse than m6 (2.08, not 0.98 mrad). That is more than chance (0.30 mrad)."
+        "In selection 1.10 mrad worse than m6 (2.08, not 0.98 mrad). "
+        "That is more than its standard error over the logs (0.30 mrad)."
     )
     single = model_verdict("worse", is_statistical=False)
     assert single.sentence.endswith("That is more than what does not count (0.30 mrad).")
@@ -50,4 +51,4 @@ def test_what_a_choice_lacks_comes_last() -> None:
 
 def test_an_effect_within_chance_has_its_standard_error() -> None:
     verdict = AblationVerdict(kind="within_chance", compared="selection", chance=0.001)
-    assert "within its standard error (1.00 mrad)" in verdict.sentence
+    assert "standard error over the logs (1.00 mrad)" in verdict.sentence

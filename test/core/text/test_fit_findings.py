@@ -13,12 +13,15 @@ from bam_core.text.fit_findings import (
     NotConverged,
     ParameterList,
     ShortErrors,
+    Undetermined,
     Unidentifiable,
     UnobservedBenchErrors,
     WidenRange,
     error_difference,
+    in_short,
     outliers,
 )
+from bam_core.text.uncertainty_findings import ParameterRemark, RunAdvice
 from test.core.finding_cases import TEST_ERROR
 
 TRAINING = {"a": 0.010, "b": 0.012, "odd": 0.120, "c": 0.011}
@@ -107,6 +110,25 @@ def test_bounds_have_their_range_and_the_way_to_widen_it() -> None:
     assert "bam servos my.yaml" in WidenRange(servo="my.yaml").sentence
     listed = ParameterList(kind="at_bounds", parameters=("viscous", "load"))
     assert listed.sentence == "Stopped by the end of the search range: viscous, load."
+
+
+def test_many_undetermined_parameters_are_one_line_with_the_run_that_helps_most() -> None:
+    run = RunAdvice(kind="record", run="sin_sin with 0.5 kg", factor=2.0)
+    reasons = [
+        ParameterRemark(kind="insensitive", advice=advice)
+        for advice in (run, None, run, replace(run, run=""))
+    ]
+    many = [
+        Unidentifiable(model="m4", parameter=name, is_needed=name == "b", remark=reason)
+        for name, reason in zip("abcd", reasons, strict=True)
+    ]
+    widen = WidenRange(servo="my.yaml")
+    assert in_short([widen, *many[:3]]) == (widen, *many[:3])
+    short = Undetermined(
+        model="m4", parameters=tuple("abcd"), needed=("b",), run="sin_sin with 0.5 kg", helps=2
+    )
+    assert in_short([*many, widen]) == (widen, short)
+    assert "Record" not in replace(short, run="", helps=0).sentence
 
 
 def test_what_logs_do_not_determine_is_named() -> None:
