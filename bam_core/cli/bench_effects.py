@@ -50,7 +50,7 @@ def bench_effects_for(option: str | None, servo: str) -> BenchEffects:
 
 
 def warn_of_bench(option: str | None, servo: str, recordings: Sequence[Recording]) -> None:
-    """Warn where `bench_effects_for` leaves out known ones; for after the errors, so that it stays in view."""
+    """Warn where `bench_effects_for` leaves out known ones; after the errors, where it stays in view."""
     from bam_core.servo.bench_effects_file import load_bench_effects
     from bam_core.servo.effects import IDEAL_BENCH
     from bam_core.servo.model import load_servo, servo_names

@@ -7,9 +7,7 @@ import argparse
 import contextlib
 import logging
 import math
-import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.cli.cluster import add_cluster, executor_for
+from bam_core.cli.ending import terminable
 from bam_core.cli.logs import add_logs, add_strict, add_test
 from bam_core.cli.map_words import add_map, map_words
 from bam_core.cli.set_fields import add_set
-from bam_core.errors import BamError, Conflict, Missing, Terminated, WrongType
+from bam_core.errors import BamError, Conflict, Missing, WrongType
 from bam_core.identification.search.methods import DEFAULT_METHOD, METHODS
 from bam_core.text.comma_list import comma_list
 
@@ -141,10 +140,11 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.identification.identify import identify
     from bam_core.identification.settings import IdentifySettings, resolve_models
     from bam_core.identification.uncertainty.tolerances import DEFAULT
-    from bam_core.identification.writing import require_output, write_identification
+    from bam_core.identification.writing import earlier_results, require_output, write_identification
     from bam_core.recordings import load_usable
     from bam_core.servo.friction import FRICTION_MODELS
     from bam_core.servo.model import load_servo
+    from bam_core.text.finding import log_findings
     from bam_core.text.tolerance_words import tolerances_from
 
     start = time.monotonic()
@@ -160,6 +160,7 @@ def run(arguments: argparse.Namespace) -> int:
     tolerances = tolerances_from(arguments.tolerance, DEFAULT)
     servo = load_servo(arguments.servo)
     require_output(arguments.output)
+    log_findings(log, earlier_results(arguments.output))
     file = Path(arguments.servo)
     if file.is_file() and file.resolve().parent == Path(arguments.output).resolve():
         raise Conflict(
@@ -175,7 +176,7 @@ def run(arguments: argparse.Namespace) -> int:
         loaded, test = _test(words, loaded, arguments)
     kept = _Kept(arguments.output)
     with (
-        _terminable(),
+        terminable(),
         _interruptible(kept, arguments.storage),
         executor_for(arguments.cluster) as executor,
         _Bars() as bars,
@@ -281,9 +282,6 @@ def _test(
     ]
 
 
-_ENDING = (signal.SIGINT, signal.SIGTERM)
-
-
 class _Kept:
     """What is kept of an identification that was interrupted."""
 
@@ -313,34 +311,6 @@ def _interruptible(kept: _Kept, storage: str | None) -> Iterator[None]:
     except KeyboardInterrupt as stop:
         resume = "--storage sqlite:///study.db" if storage is None else ""
         raise type(stop)(replace(kept.finding, resume=resume)) from None
-
-
-@contextlib.contextmanager
-def _terminable() -> Iterator[None]:
-    """Let SIGTERM end a search as Ctrl-C does.
-
-    After the first signal no other counts: what is finished is being written, which takes a second.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    ended = False
-
-    def end(number: int, _: object) -> None:
-        nonlocal ended
-        ended = True
-        for ending in _ENDING:
-            signal.signal(ending, signal.SIG_IGN)
-        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
-
-    before = {number: signal.signal(number, end) for number in _ENDING}
-    try:
-        yield
-    finally:
-        if not ended:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
 
 class _Bars:

@@ -31,7 +31,7 @@ from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.rollout_settings import usual_restart
 from bam_core.text.finding import log_findings
 from bam_core.text.fit_findings import FEWEST_LOGS, restart_words
-from bam_core.text.output_findings import LeftOutPart, Replaced
+from bam_core.text.output_findings import LeftOutPart, Replaced, WillReplace
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +52,15 @@ def require_output(output: str | os.PathLike[str]) -> None:
         BamError: the path is a file, or lies where nothing may be written.
     """
     require_directory(output)
+
+
+def earlier_results(output: str | os.PathLike[str]) -> tuple[WillReplace, ...]:
+    """Return that a directory holds results, which those of a new identification replace; else nothing."""
+    target = Path(output).absolute()
+    before = _earlier(target / SUMMARY)
+    if not before:
+        return ()
+    return (WillReplace(directory=target, models=tuple(before["models"]), date=before["date"]),)
 
 
 def write_identification(identification: Identification, output: str | os.PathLike[str]) -> None:

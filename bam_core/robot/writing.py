@@ -40,6 +40,8 @@ class RobotOutput:
         self._target, self._robot = Path(output).absolute(), robot
         self.unfinished: set[str] = set()
         """Models whose parameters are written, but not yet their errors."""
+        self.complete: tuple[str, ...] = ()
+        """Models of which all is written."""
 
     def write_parameters(self, parameters: RobotParameters) -> None:
         """Write `SERVO_MODEL.yaml` and `deviations/MODEL.yaml` of a model whose errors are not known yet.
@@ -77,6 +79,7 @@ class RobotOutput:
         except OSError as error:
             raise NotWritable(target, error) from None
         self.unfinished -= set(identification.fits)
+        self.complete = tuple(identification.fits)
 
 
 def write_robot_identification(

@@ -40,6 +40,32 @@ class Replaced(Finding):
 
 
 @dataclass(frozen=True, kw_only=True)
+class WillReplace(Finding):
+    """An identification that another one will replace, as it begins.
+
+    Attributes:
+        directory: of both.
+        models: of the earlier one.
+        date: of the earlier one; empty where it is unknown.
+    """
+
+    kind: str = field(default="will_replace", init=False)
+    directory: Path
+    models: tuple[str, ...]
+    date: str = ""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is there, when it is replaced, and how to keep it."""
+        date = f" of {self.date}" if self.date else ""
+        return (
+            f"{self.directory} holds an identification{date} ({', '.join(self.models)}).",
+            "This one replaces it when it is complete.",
+            "To keep it, stop now and give another --output.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Unfinished(Finding):
     """An identification that was stopped.
 

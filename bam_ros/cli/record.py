@@ -16,7 +16,8 @@ from bam_ros.cli.spinning_node import spinning_node
 from bam_ros.cli.stop_signals import stop_signals
 
 if TYPE_CHECKING:
-    from bam_ros.recorder.session_recorder import Progress
+    from bam_ros.recorder.session import Session
+    from bam_ros.recorder.session_recorder import Progress, SessionReport
 
 EXAMPLE = "bam record --session config/sessions/quick.yaml --output recordings/quick"
 
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.session is None:
         raise Missing("--session", "a session file, such as config/sessions/quick.yaml")
     from bam_ros.recorder.errors import RecordingStopped
-    from bam_ros.recorder.node import describe_report, describe_runs
+    from bam_ros.recorder.node import describe_report
     from bam_ros.recorder.session_file import load_session
     from bam_ros.recorder.session_recorder import SessionRecorder
 
@@ -62,14 +63,22 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             report = recorder.record(session, output, operator)
         except RecordingStopped:
-            print(
-                f"bam record: interrupted after {describe_runs(recorder.report.recorded)}, "
-                f"the servo is released; the same command goes on from here",
-                file=sys.stderr,
-            )
+            print(f"bam record: {describe_stop(recorder.report, session, output)}", file=sys.stderr)
             return _INTERRUPTED
     print(describe_report(report, output))
     return 0
+
+
+def describe_stop(report: SessionReport, session: Session, output: Path) -> str:
+    """Return what is kept of a session that was stopped, where, and how it goes on; in one line."""
+    complete, runs = len(report.bags), len(session.runs())
+    kept = (
+        f"{complete} of {runs} runs are complete and kept in {output}" if complete else "no run is complete"
+    )
+    return (
+        f"interrupted, the servo is released; {kept}; a run that was cut short is recorded again: give the "
+        "same command to continue"
+    )
 
 
 class TerminalOperator:

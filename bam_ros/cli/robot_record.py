@@ -144,7 +144,8 @@ def run(arguments: argparse.Namespace) -> int:
             with operator.watching(recorder, motion):
                 report = recorder.record(bag, operator.tick, operator.tell)
         except RecordingStopped:
-            print("bam robot record: interrupted, the servos are released", file=sys.stderr)
+            kept = f"what was recorded is kept in {bag}" if bag.exists() else "nothing was recorded"
+            print(f"bam robot record: interrupted, the servos are released; {kept}", file=sys.stderr)
             return _INTERRUPTED
     gains = f"--kp {gain_text(motion.kp)} " if isinstance(motion.kp, Mapping) else ""
     lost = f", {report.dropped} lost" if report.dropped else ""

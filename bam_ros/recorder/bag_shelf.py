@@ -10,6 +10,8 @@ from typing import Any
 from bam_core.errors import BamError, Conflict
 from bam_core.recordings.bag_files import data_files, read_messages
 from bam_core.recordings.bag_metadata import promised_messages
+from bam_core.recordings.bag_writer import METADATA_NAME
+from bam_core.recordings.run_end import is_set_aside
 from bam_ros.recorder.session import PlannedRun, Session
 
 _RUN = "bam_bench/msg/BenchRun"
@@ -24,10 +26,12 @@ class Shelf:
     Attributes:
         complete: names of runs whose bag is complete.
         broken: names of runs that are there in part -> what happened to them, in words.
+        others: number of bags of other runs, as of another session.
     """
 
     complete: frozenset[str]
     broken: dict[str, str]
+    others: int = 0
 
 
 def inspect(output: Path, session: Session, topic: str) -> Shelf:
@@ -52,7 +56,12 @@ def inspect(output: Path, session: Session, topic: str) -> Shelf:
             complete.add(run.name)
         else:
             broken[run.name] = problem
-    return Shelf(complete=frozenset(complete), broken=broken)
+    planned = {run.name for run in session.runs()}
+    others = sum(
+        (bag / METADATA_NAME).is_file() and bag.name not in planned and not is_set_aside(bag)
+        for bag in (output.iterdir() if output.is_dir() else ())
+    )
+    return Shelf(complete=frozenset(complete), broken=broken, others=others)
 
 
 def set_aside(directory: Path, reason: str = "interrupted") -> Path:

@@ -15,6 +15,7 @@ from bam_ros.recorder import bag_shelf, readiness
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.bench_topics import BenchTopics, namespace_of
 from bam_ros.recorder.driver_client import DriverClient
+from bam_ros.recorder.rate_check import rate_warning
 from bam_ros.recorder.readiness import wait_for_bench
 from bam_ros.recorder.run import RunRecorder, RunReport
 from bam_ros.recorder.session import PlannedRun, Session
@@ -129,6 +130,13 @@ class SessionRecorder:
         self._report = SessionReport(recorded=0, resumed=len(bags), dropped=0, bags=_ordered(plan, bags))
         if shelf.complete:
             operator.tell(f"{output}: {len(shelf.complete)} of {len(plan)} runs are complete and kept")
+        if shelf.others:
+            there = "1 bag" if shelf.others == 1 else f"{shelf.others} bags"
+            operator.tell(
+                f"{output}: {there} of another session stay there, too, and an identification of this "
+                "directory uses them; another --output keeps sessions apart",
+                warning=True,
+            )
         for name, problem in shelf.broken.items():
             operator.tell(f"run {name} {problem}: it will be recorded again", warning=True)
         left = [run for run in plan if run.name not in bags]
@@ -150,6 +158,9 @@ class SessionRecorder:
                     hung = run.block
                     wait_for_bench(link, session, self._driver, call.prepare, call.tick)
                 report = self._record(link, session, run, output, call)
+                slow = rate_warning(report.states, run.script.duration)
+                if slow and run is left[0]:
+                    operator.tell(slow, warning=True)
                 bags[run.name] = report.bag
                 self._report = replace(
                     self._report,

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bam_core.cli.ending import terminable
 from bam_core.cli.logs import add_test
 from bam_core.cli.robot.case import RobotCase, add_runs, robot_case, run_settings
 from bam_core.errors import Conflict, Missing, UnknownName, WrongType
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from bam_core.recordings.excluded import Excluded
     from bam_core.robot.result import RobotIdentification
     from bam_core.robot.run import RobotRun
+    from bam_core.robot.writing import RobotOutput
+    from bam_core.text.output_findings import Unfinished
 
 log = logging.getLogger(__name__)
 
@@ -122,9 +125,12 @@ def run(arguments: argparse.Namespace) -> int:
                 print(words, file=sys.stderr, flush=True)
 
         try:
-            result = identify_robot(
-                task, settings, progress=told, fitted=output.write_parameters, finished=output.write
-            )
+            with terminable():
+                result = identify_robot(
+                    task, settings, progress=told, fitted=output.write_parameters, finished=output.write
+                )
+        except KeyboardInterrupt as stop:
+            raise type(stop)(_unfinished(output, arguments.output, models)) from None
         finally:
             for model in sorted(output.unfinished):
                 log.warning("%s: wrote the parameters of %s, but not their errors", arguments.output, model)
@@ -134,6 +140,16 @@ def run(arguments: argparse.Namespace) -> int:
         f"bam robot validate LOGS --robot {arguments.robot} ... --params {arguments.output}/*.yaml"
     )
     return 0
+
+
+def _unfinished(output: RobotOutput, directory: str, models: Sequence[str]) -> Unfinished:
+    """Return what is written of an identification that was stopped, and what is not."""
+    from bam_core.text.output_findings import Unfinished
+
+    not_done = tuple(model for model in models if model not in output.complete)
+    return Unfinished(
+        kind="interrupted", directory=Path(directory), models=output.complete, not_done=not_done
+    )
 
 
 def _split(

@@ -379,6 +379,19 @@ def test_that_the_bench_of_a_library_servo_is_left_out_is_told(caplog: pytest.Lo
     assert caplog.text == ""
 
 
+def test_what_is_left_out_of_a_validation_is_named_below_the_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before: list[str] = []
+    monkeypatch.setattr(
+        "bam_core.cli.validate.warn_of_bench", lambda *_: before.append(capsys.readouterr().out)
+    )
+    assert main(["validate", str(save(tmp_path, log())), "--params", "xl330"]) == 0
+    (shown,) = before
+    assert "mean" in shown
+    assert capsys.readouterr().out == ""
+
+
 def test_a_failed_validation_leaves_an_earlier_result_untouched(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text("earlier")
     arguments = [str(tmp_path / "gone"), "--params", "mx106", "--json", str(tmp_path / "result.json")]

@@ -9,13 +9,16 @@ import re
 import shlex
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from bam_core.cli import main
 from bam_core.cli.robot import design, identify, validate, view
+from bam_core.errors import Terminated
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.motion import read_motion
+from bam_core.text.output_findings import Unfinished
 from bam_core.text.recording_findings import SupplyContradicted
 from bam_core.text.robot_findings import PriorOnly
 from test.core.finding_cases import logged
@@ -85,6 +88,27 @@ def test_a_robot_is_identified_and_validated_with_the_result(
     none = [*command(place, "validate", test), "--params", *params, "--deviations", "none"]
     assert main([*none, "--json", str(file)]) == 0
     assert json.loads(file.read_text())["m1"]["mae"] > errors["mae"]
+
+
+@pytest.mark.parametrize(("stop", "status"), [(KeyboardInterrupt, 130), (Terminated, 143)])
+def test_a_stopped_identification_is_one_line_that_names_what_is_kept(
+    stop: type[KeyboardInterrupt],
+    status: int,
+    place: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stopped(*_: object, finished: Any, **__: object) -> None:
+        finished.__self__.complete = ("m1",)
+        raise stop
+
+    monkeypatch.setattr("bam_core.robot.identification.identify_robot", stopped)
+    output = tmp_path / "out"
+    words = [*command(place, "identify", str(place / "a_kp16.csv")), "--models", "m1,m6"]
+    assert main([*words, "--output", str(output)]) == status
+    kept = Unfinished(kind="interrupted", directory=output, models=("m1",), not_done=("m6",))
+    assert capsys.readouterr().err.splitlines()[-1] == f"bam robot identify: {kept}"
 
 
 def test_without_params_the_servos_given_are_validated(

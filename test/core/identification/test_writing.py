@@ -18,7 +18,7 @@ from bam_core.identification.identify import identify
 from bam_core.identification.result import Identification
 from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.with_uncertainty import with_uncertainty
-from bam_core.identification.writing import require_output, write_identification
+from bam_core.identification.writing import earlier_results, require_output, write_identification
 from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo
@@ -234,7 +234,9 @@ def test_an_existing_directory_keeps_what_is_not_replaced(found: Identification,
 def test_models_of_an_earlier_identification_do_not_pass_for_this_ones(
     found: Identification, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    assert earlier_results(tmp_path) == ()
     write_identification(found, tmp_path)
+    assert [there.models for there in earlier_results(tmp_path)] == [("m1", "m3")]
     caplog.clear()
     summary = json.loads((tmp_path / "summary.json").read_text())
     summary["models"] |= {"m2": {}, "m6": {}, "m4": {}, "../m5": {}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bam_core.text.output_findings import Replaced, Unfinished
+from bam_core.text.output_findings import Replaced, Unfinished, WillReplace
 
 OUTPUT = Path("found")
 
@@ -20,6 +20,15 @@ def test_a_replaced_identification_is_named_with_what_was_removed() -> None:
     )
     assert (
         Replaced(directory=OUTPUT, models=("m1",)).sentence == "found: the identification is replaced (m1)."
+    )
+
+
+def test_what_will_be_replaced_is_named_with_the_way_to_keep_it() -> None:
+    there = WillReplace(directory=OUTPUT, models=("m1", "m2"), date="2026-01-02")
+    assert there.sentences == (
+        "found holds an identification of 2026-01-02 (m1, m2).",
+        "This one replaces it when it is complete.",
+        "To keep it, stop now and give another --output.",
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from bam_core.errors import Unavailable
 from bam_ros.cli import main
-from bam_ros.cli.record import TerminalOperator
+from bam_ros.cli.record import TerminalOperator, describe_stop
 from bam_ros.cli.stop_signals import stop_signals
 from bam_ros.recorder import RecordingStopped
 from bam_ros.recorder.node import describe_report, describe_runs
@@ -83,6 +83,17 @@ def test_no_bar_goes_into_files(capsys: pytest.CaptureFixture[str]) -> None:
         operator.progress(progress(elapsed=0.2))
         operator.tell("run 1 of 2")
     assert capsys.readouterr().err == "run 1 of 2\n"
+
+
+def test_a_stopped_session_names_what_is_kept_and_where() -> None:
+    bags = (Path("out/first"),)
+    line = describe_stop(
+        SessionReport(recorded=0, resumed=1, dropped=0, bags=bags), short_session(), Path("out")
+    )
+    assert f"1 of {len(RUNS)} runs are complete and kept in out" in line
+    assert "same command" in line
+    nothing = SessionReport(recorded=0, resumed=0, dropped=0, bags=())
+    assert "no run is complete" in describe_stop(nothing, short_session(), Path("out"))
 
 
 def test_a_signal_ends_the_session_at_the_next_progress() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 import threading
 from pathlib import Path
 
@@ -113,6 +114,16 @@ def test_a_damaged_bag_is_told_apart(bag: Path) -> None:
     data[chunk + 200 : chunk + 264] = bytes(64)
     file.write_bytes(data)
     assert "cannot be read" in bag_shelf.inspect(bag.parent, SESSION, TOPICS.run).broken[RUN.name]
+
+
+def test_bags_of_another_session_are_counted_and_those_set_aside_are_not(bag: Path) -> None:
+    with RunWriter(bag, TOPICS.in_bag()) as writer:
+        fill(writer, 1.0)
+    shutil.copytree(bag, bag.with_name("of_another_session"))
+    shutil.copytree(bag, bag.with_name(f"{bag.name}.stalled-1"))
+    (bag.parent / "notes").mkdir()
+    shelf = bag_shelf.inspect(bag.parent, SESSION, TOPICS.run)
+    assert (shelf.complete, shelf.others) == ({RUN.name}, 1)
 
 
 def test_a_bag_of_another_bench_stops_everything(bag: Path) -> None:
