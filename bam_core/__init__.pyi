@@ -30,6 +30,7 @@ from .identification.search.space import SearchSpace as SearchSpace
 from .identification.settings import IdentifySettings as IdentifySettings
 from .identification.uncertainty.candidate_runs import CandidateRun as CandidateRun
 from .identification.uncertainty.design import RankedRun as RankedRun
+from .identification.uncertainty.drawn_servos import draw_servos as draw_servos
 from .identification.uncertainty.header_errors import HeaderError as HeaderError
 from .identification.uncertainty.prediction import Prediction as Prediction
 from .identification.uncertainty.prediction_file import load_prediction as load_prediction

@@ -107,6 +107,13 @@ def test_friction_keeps_a_robot_on_its_feet(tmp_path: Path) -> None:
     assert slumped < before - 5.0
 
 
+def test_every_episode_has_another_servo_that_follows_its_policy(tmp_path: Path) -> None:
+    lines = said("random_servos", tmp_path).splitlines()
+    constants, errors = zip(*(map(float, re.findall(r"\d\.\d+", line)) for line in lines), strict=True)
+    assert len(set(constants)) == len(lines) == 5
+    assert all(0.0 < error < 0.5 for error in errors)
+
+
 @pytest.mark.long
 def test_many_simulations_run_at_once(tmp_path: Path) -> None:
     steps, swing = re.findall(r"[\d.]+", said("rollout_on_all_cores", tmp_path))
