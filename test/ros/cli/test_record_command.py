@@ -91,9 +91,9 @@ def test_a_stopped_session_names_what_is_kept_and_where() -> None:
         SessionReport(recorded=0, resumed=1, dropped=0, bags=bags), short_session(), Path("out")
     )
     assert f"1 of {len(RUNS)}" in line
-    assert "out" in line.split()
+    assert "out;" in line.split()
     nothing = SessionReport(recorded=0, resumed=0, dropped=0, bags=())
-    assert "out" not in describe_stop(nothing, short_session(), Path("out")).split()
+    assert "out;" not in describe_stop(nothing, short_session(), Path("out")).split()
 
 
 def test_a_signal_ends_the_session_at_the_next_progress() -> None:
