@@ -55,6 +55,7 @@ class DynamixelSettings:
         protocol: 1 or 2; 0: unknown, or both are on the line.
         pwm: whether servos are commanded by duty, in their PWM mode; Protocol 2.0 only.
         multi_turn: whether goals may be beyond a turn, in extended position mode; Protocol 2.0 only.
+        current_limit: largest current of every servo, in current-based position mode, A; 0: position mode.
         watchdog: silence of this driver after which Protocol 2.0 servos stop by themselves, s. 0: 0.3 s, or
             0.2 s for servos commanded by duty.
         guardian_silence: silence after which the guardian releases every servo, s. 0: 1.6 times the watchdog.
@@ -74,6 +75,7 @@ class DynamixelSettings:
     protocol: int = 0
     pwm: bool = False
     multi_turn: bool = False
+    current_limit: float = 0.0
     watchdog: float = 0.0
     guardian_silence: float = 0.0
     answer_timeout: float = 0.0
@@ -110,6 +112,10 @@ class DynamixelSettings:
                 f"0, or less than the watchdog, {self.silence:g} s",
                 told=f"{self.answer_timeout:g} s",
                 advice="correct the parameter",
+            )
+        if not 0.0 <= self.current_limit < math.inf:
+            raise OutOfRange(
+                "current_limit", self.current_limit, "A, or 0 for none", advice="correct the parameter"
             )
         if self.protocol not in (0, 1, 2):
             raise OutOfRange(
@@ -185,6 +191,11 @@ class DynamixelBus(ServoBus):
         return (*port, *(line for servo in self._servos for line in servo.warnings))
 
     @property
+    def traffic(self) -> int:
+        """Bytes that went over the line, both ways, since the port was opened; 0 while it is away."""
+        return 0 if self._port is None else self._port.traffic
+
+    @property
     def unreleased(self) -> tuple[str, ...]:
         """Joints whose torque is on, or may be."""
         return tuple(servo.name for servo in self._servos if servo.torque is not False)
@@ -257,6 +268,7 @@ class DynamixelBus(ServoBus):
             link,
             pwm=self._settings.pwm,
             multi_turn=self._settings.multi_turn,
+            current_limit=self._settings.current_limit,
             watchdog=self._settings.silence,
             borrowed=self._borrowed[servo],
         )

@@ -62,6 +62,7 @@ class ControlTable:
         fast_read: whether several answer in one packet, where their firmware is new enough.
         position_mode: register -> count that makes it follow positions.
         extended_mode: the same for positions of many turns; None: it has no such mode.
+        current_mode: the same for positions under a limit of the current; None: it has no such mode.
         pwm_mode: the same for duties; None: it has no such mode.
         law_off: registers that are 0 while a driver is at work.
         error_register: with its hardware errors.
@@ -84,6 +85,7 @@ class ControlTable:
     fast_read: bool = False
     position_mode: Mapping[str, int] = field(default_factory=dict)
     extended_mode: Mapping[str, int] | None = None
+    current_mode: Mapping[str, int] | None = None
     pwm_mode: Mapping[str, int] | None = None
     law_off: tuple[str, ...] = ()
     error_register: str = "hardware_error_status"
@@ -226,6 +228,7 @@ def _make(name: str, section: Section) -> ControlTable:
         fast_read=bool(section.get("fast_read", False)),
         position_mode=section.get("position_mode") or {},
         extended_mode=section.get("extended_mode"),
+        current_mode=section.get("current_mode"),
         pwm_mode=section.get("pwm_mode"),
         law_off=tuple(off for off in section.get("law_off", ()) if any(off == row.name for row in registers)),
         error_register=section.get("error_register", "hardware_error_status"),

@@ -25,6 +25,7 @@ from bam_ros.node.parameters import NodeParameter
 from bam_ros.node.process import run_node
 from bam_ros.node.running_node import NodeProgram
 
+_MOST_CURRENT = 100.0  # A; the servos' own registers allow less
 BUS_PARAMETERS = (
     NodeParameter(
         name="port",
@@ -117,6 +118,17 @@ class DynamixelNode(ServoNode):
                     " limits allows; the count begins anew when a servo gets power"
                 ),
             ),
+            NodeParameter(
+                name="current_limit",
+                default=0.0,
+                description=(
+                    "above 0: servos follow positions with at most this current, A (current-based position"
+                    " mode of X and MX(2.0)), such as a gripper; their runs are not recorded for"
+                    " identification. 0: position mode"
+                ),
+                low=0.0,
+                high=_MOST_CURRENT,
+            ),
             *SERVO_PARAMETERS,
             *POSITION_PARAMETERS,
         ),
@@ -130,7 +142,8 @@ class DynamixelNode(ServoNode):
 
     def create_bus(self) -> ServoBus:
         """Build the bus from the parameters; raises BamError."""
-        settings = replace(bus_settings(self), multi_turn=bool(self.get_parameter("multi_turn").value))
+        value = {name: self.get_parameter(name).value for name in ("multi_turn", "current_limit")}
+        settings = replace(bus_settings(self), **value)
         return DynamixelBus(settings, self._stop, self.get_logger().info)
 
 

@@ -40,6 +40,7 @@ class SerialPort(PortHandler):
         warning: what limits the loop rate though the port works, one line; None where nothing does.
         before_write: called before every packet; must not raise.
         sent: bytes that were written last, in one go.
+        traffic: bytes that were written and received so far.
     """
 
     packet_timeout: float  # ms; the SDK's
@@ -50,7 +51,7 @@ class SerialPort(PortHandler):
         self.warning: str | None = None
         self.before_write: Callable[[], None] = lambda: None
         self._fd = -1
-        self.sent = 0
+        self.sent = self.traffic = 0
         self._buffer = bytearray()
         self._holding = False
         self._held = bytearray()
@@ -157,6 +158,7 @@ class SerialPort(PortHandler):
             except OSError as error:
                 raise self._gone(error) from None
         self.sent = written
+        self.traffic += written
         return written - len(data) + len(packet)
 
     @contextlib.contextmanager
@@ -201,6 +203,7 @@ class SerialPort(PortHandler):
         if not data:
             raise self._gone(None)
         self._buffer += data
+        self.traffic += len(data)
         return True
 
     def _gone(self, error: Exception | None) -> BusGone:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -64,6 +65,7 @@ class DynamixelServo:
         link: to the bus, with its protocol.
         pwm: whether it is commanded by duty instead of position.
         multi_turn: whether its goals may be beyond a turn.
+        current_limit: largest current, in current-based position mode, A; 0: position mode.
         watchdog: silence on the bus after which it stops by itself, s; Protocol 2.0 only.
         borrowed: what its registers held before this driver changed them; to be kept while the port is away.
 
@@ -85,6 +87,7 @@ class DynamixelServo:
         *,
         pwm: bool = False,
         multi_turn: bool = False,
+        current_limit: float = 0.0,
         watchdog: float = WATCHDOG,
         borrowed: BorrowedRegisters | None = None,
     ) -> None:
@@ -100,6 +103,7 @@ class DynamixelServo:
         self.link = link
         self._pwm, self._pwm_limit = pwm, 0
         self._multi_turn = multi_turn
+        self._current_limit, self._goal_current = current_limit, 0
         self._watchdog = watchdog
         self.block = direct_block(table)
 
@@ -143,7 +147,8 @@ class DynamixelServo:
         An overload that shut it down stays visible until `reboot` clears it.
 
         Raises:
-            Unsupported: it has no PWM mode, or none for many turns.
+            Unsupported: it has no PWM mode, none for many turns, or no current-based position mode.
+            OutOfRange: its own limit of the current is lower.
             Conflict: not in position mode, or its registers allow no duty.
             BamError: no answer.
         """
@@ -168,7 +173,9 @@ class DynamixelServo:
                 expected="Protocol 2.0 firmware with operating mode 4",
                 advice="set the parameter multi_turn to false",
             )
-        if self._multi_turn and not self._pwm:
+        if self._current_limit:
+            mode = self._current_mode()
+        elif self._multi_turn and not self._pwm:
             mode = table.extended_mode or {}
         self.ensure("bus_watchdog", 0)  # also ends its latched state
         for register, count in mode.items():
@@ -186,6 +193,8 @@ class DynamixelServo:
                 f"{self.name}: its torque goes on by itself when it gets power (expected off); clear bit 0 of"
                 " its register startup_configuration"
             )
+        if self._current_limit:
+            self._limit_current()
         for register in table.law_off:
             self._borrowed.set(self, register, 0)
         self._read_law()
@@ -206,6 +215,44 @@ class DynamixelServo:
         # The last count of a turn is one short of pi; `count` turns what is beyond it into it.
         step = self.table["goal_position"].unit.scale
         self._ends, self.limits = (low, high), (low - step, high + step)
+
+    def _current_mode(self) -> Mapping[str, int]:
+        """Return what selects current-based position mode; raises Unsupported where there is no such mode."""
+        if self.table.current_mode is None:
+            raise Unsupported(
+                self.name,
+                f"{self.table.title} with Protocol {self.table.protocol}.0 firmware has no current-based"
+                " position mode",
+                expected="a servo that measures its current, with operating mode 5",
+                advice="set the parameter current_limit to 0",
+            )
+        return self.table.current_mode
+
+    def _limit_current(self) -> None:
+        """Set the largest current; raises OutOfRange where the servo's own limit is lower."""
+        row = self.table["goal_current"]
+        most, self._goal_current = self.read("current_limit"), row.from_si(self._current_limit)
+        if not 1 <= self._goal_current <= most:
+            raise OutOfRange(
+                f"current_limit of {self.name}",
+                self._current_limit,
+                f"{row.to_si(1):.2g} to {row.to_si(most):.3g} A, its register current_limit",
+                told=f"{self._current_limit:g} A",
+                advice="choose one within it, or raise that register",
+            )
+        self._borrowed.set(self, "goal_current", self._goal_current)
+        self._require_current_limit()
+
+    def _require_current_limit(self) -> None:
+        held = self.read("goal_current")
+        if held != self._goal_current:
+            unit = self.table["goal_current"]
+            raise Unavailable(
+                self.name,
+                f"its current limit is {unit.to_si(held):.3g} A",
+                expected=f"{unit.to_si(self._goal_current):.3g} A, as set",
+                advice="end the other program that uses the servo",
+            )
 
     def restore(self) -> None:
         """Write back what registers of the control law held before; torque must be off.
@@ -237,6 +284,11 @@ class DynamixelServo:
     def _read_law(self) -> None:
         """Find out which control law the registers make, and warn where it is not the firmware's own."""
         unmodelled = unmodelled_settings(self, self.name, self.table)
+        if self._current_limit:
+            unmodelled.append(
+                f"{self.name}: current-based position mode, at most {self._current_limit:g} A, which no model"
+                " has beside its control law; set the parameter current_limit to 0"
+            )
         self.warnings += unmodelled
         self.law = LawSettings(unmodelled="; ".join(unmodelled))
         registers = " and ".join(limit_registers(self.table))
@@ -355,6 +407,8 @@ class DynamixelServo:
             )
         if self.read("torque_enable") != 1:
             raise Unavailable(self.name, "torque went off by itself", advice="check its supply for dips")
+        if self._current_limit:
+            self._require_current_limit()
 
     def set_gains(self, gains: Gains) -> Gains:
         """Write the position controller's gains and return what the servo holds.

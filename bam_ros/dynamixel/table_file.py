@@ -27,6 +27,7 @@ _KEYS = (
         "baud_divider",
         "position_mode",
         "extended_mode",
+        "current_mode",
         "pwm_mode",
         "law_off",
         "error_bits",

@@ -39,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         rollout_scaling,
         rollout_times,
     )
+    from studies.bench.dynamixel_bus import line_rates
     from studies.bench.fidelity import fidelity
 
     steps = (
@@ -50,6 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ("mujoco_rollout", lambda: [asdict(row) for row in mujoco_throughput()]),
         ("fidelity", lambda: [asdict(row) for row in fidelity()]),
         ("dynamixel_loop", dynamixel_loops),
+        ("dynamixel_lines", lambda: [asdict(row) for row in line_rates()]),
         ("feed_forward_loop", feed_forward),
         ("simulator_loop", simulator),
         ("composition", composition),
@@ -252,6 +254,24 @@ def tables(results: dict[str, Any]) -> str:
             [(name, f"{rate:.0f}") for name, rate in results["dynamixel_loop_hz_by_servo"].items()],
         ),
     ]
+    parts.append(
+        "Dynamixels on a line with the delays of its bytes, all goals written and all states read:\n"
+        + format_table(
+            ("servos", "bit/s", "bytes", "packets allow, 1/s", "cycles/s", "ratio", "ratio, fastest tenth"),
+            [
+                (
+                    row["line"],
+                    f"{row['baud_rate']}",
+                    f"{row['bytes_per_cycle']:.0f}",
+                    f"{row['packets']:.0f}",
+                    f"{row['cycles']:.0f}",
+                    f"{row['cycles'] / row['packets']:.2f}",
+                    f"{row['fastest'] / row['packets']:.2f}",
+                )
+                for row in results["dynamixel_lines"]
+            ],
+        )
+    )
     shares = results["feed_forward_processor_share"]
     parts.append(
         "Feed-forward node on six virtual servos in motion, reading everything and publishing:\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bam_core.errors import Unsupported
+from bam_core.errors import BamError, OutOfRange, Unavailable, Unsupported
 from bam_core.servo.families import family_of
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
@@ -191,3 +191,61 @@ def test_a_new_servo_of_a_known_series_has_the_factory_gain_of_its_control_table
             assert (name, family.factory_kp) == (name, gain)
         if name in servo_names():
             assert (name, load_servo(name).firmware.factory_kp) == (name, gain)
+
+
+def test_a_servo_follows_positions_with_no_more_than_a_current(virtual_servos: MakeVirtual) -> None:
+    virtual = virtual_servos(servo="xm430_w350", pendulum=PendulumBench(mass=1.0, length=0.15))
+    before = held(virtual)
+    bus = opened(virtual, current_limit=0.2)
+    assert virtual.get("operating_mode") == 5
+    assert virtual.get("goal_current") == round(0.2 / 2.69e-3)
+    assert "current-based" in bus.law_settings[0].unmodelled
+    lifted = bus.exchange(ServoGoal(torque_enable=(True,), position=(0.0,)))
+    currents = []
+
+    def sags() -> bool:
+        nonlocal lifted
+        lifted = bus.exchange(ServoGoal(torque_enable=(True,), position=(1.5,)))
+        currents.append(abs(lifted.current[0]))
+        return max(currents) > 0.15
+
+    wait_for(sags)
+    assert max(currents) < 0.21
+    assert lifted.position[0] < 1.4  # 1.5 N·m at 90 degrees would take more
+    virtual.set("goal_current", 400)  # another program
+    errors: list[str] = []
+
+    def noticed() -> bool:
+        try:
+            bus.exchange(ServoGoal(torque_enable=(True,), position=(1.5,)))
+        except Unavailable as error:
+            errors.append(error.problem)
+        return bool(errors)
+
+    wait_for(noticed)
+    assert "current limit" in errors[0]
+    bus.close()
+    assert virtual.get("goal_current") == before["goal_current"]
+    positions = opened(virtual)
+    assert virtual.get("operating_mode") == 3
+    assert positions.law_settings[0].unmodelled == ""
+    positions.close()
+
+
+@pytest.mark.parametrize(
+    ("servo", "limit", "error"),
+    [
+        ("mx28_2", 0.2, Unsupported),
+        ("xl320", 0.2, Unsupported),
+        ("ax12a", 0.2, Unsupported),
+        ("xm430_w350", 5.0, OutOfRange),
+        ("xm430_w350", 0.001, OutOfRange),
+    ],
+)
+def test_a_current_that_a_servo_cannot_be_limited_to_is_refused(
+    servo: str, limit: float, error: type[BamError], virtual_servos: MakeVirtual
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    with pytest.raises(error, match="current"):
+        opened(virtual, current_limit=limit)
+    assert virtual.get("torque_enable") == 0
