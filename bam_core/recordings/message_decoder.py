@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import zstandard
+from rosbags.interfaces import Nodetype
+from rosbags.serde import SerdeError
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
 from bam_core.errors import Malformed, MissingSoftware
@@ -23,6 +25,10 @@ from bam_core.recordings.message_fields import missing_field
 
 COMPRESSED = b"\x28\xb5\x2f\xfd"  # a zstd frame; a message in CDR begins with 0
 LARGEST_MESSAGE = 2**26  # [B] unpacked; more than any state of joints, and soon refused
+
+_ENCAPSULATION = 4  # bytes before the fields, which are aligned from there on
+_ALIGNMENT = 4  # bytes from the length of a sequence to the next multiple of 8
+_LONG_NUMBERS = tuple((Nodetype.BASE, (name, 0)) for name in ("float64", "int64", "uint64"))
 
 _MSG, _IDL = "ros2msg", "ros2idl"
 _IDL_PART = re.compile(r"^=+\nIDL: [^\n]*\n", re.MULTILINE)
@@ -123,7 +129,7 @@ class Decoder:
             ) from error
         store = self._store if name in self._definitions else self._guess(data, name)
         try:
-            return store.deserialize_cdr(data, name)
+            return _decoded(store, data, name)
         except Exception as error:  # rosbags raises whatever its generated code meets
             raise Malformed(self._path, f"{what} is not a {name}", advice="record the run again") from error
 
@@ -157,6 +163,26 @@ def uncompressed(data: bytes) -> bytes:
     if zstandard.frame_content_size(data) > LARGEST_MESSAGE:
         raise ValueError("a compressed message is too large")
     return zstandard.ZstdDecompressor().decompress(data, max_output_size=LARGEST_MESSAGE)
+
+
+def _decoded(store: Any, data: bytes, name: str) -> Any:
+    """Decode a message; its last field may be an empty sequence of 8-byte numbers.
+
+    Fast CDR aligns its elements even where there are none. rosbags expects no bytes there, and refuses them.
+    """
+    try:
+        return store.deserialize_cdr(data, name)
+    except SerdeError:
+        if len(data) % 8 != _ENCAPSULATION or not _ends_with_long_numbers(store, name):
+            raise
+        return store.deserialize_cdr(data[:-_ALIGNMENT], name)
+
+
+def _ends_with_long_numbers(store: Any, name: str) -> bool:
+    """Tell whether the last field of a type is a sequence of numbers that are aligned to 8 bytes."""
+    _, fields = store.fielddefs[name]
+    kind, content = fields[-1][1]
+    return bool(kind == Nodetype.SEQUENCE and content[0] in _LONG_NUMBERS)
 
 
 def _fits(store: Any, data: bytes, name: str) -> bool:
