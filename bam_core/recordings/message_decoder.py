@@ -179,7 +179,7 @@ def _decoded(store: Any, data: bytes, name: str) -> Any:
 
 
 def _ends_with_long_numbers(store: Any, name: str) -> bool:
-    """Tell whether the last field of a type is a sequence of numbers that are aligned to 8 bytes."""
+    """Return whether the last field of a type is a sequence of numbers that are aligned to 8 bytes."""
     _, fields = store.fielddefs[name]
     kind, content = fields[-1][1]
     return bool(kind == Nodetype.SEQUENCE and content[0] in _LONG_NUMBERS)
