@@ -40,6 +40,9 @@ from .identification.uncertainty.run_plan import design_runs as design_runs
 from .identification.uncertainty.tolerances import Tolerances as Tolerances
 from .identification.uncertainty.uncertainty import ParameterEstimate as ParameterEstimate
 from .identification.uncertainty.uncertainty import Uncertainty as Uncertainty
+from .identification.variation.spread import LevelSpread as LevelSpread
+from .identification.variation.spread import Spread as Spread
+from .identification.variation.variation import Variation as Variation
 from .identification.verdict import Verdict as Verdict
 from .identification.with_uncertainty import with_uncertainty as with_uncertainty
 from .identification.writing import write_identification as write_identification

@@ -59,6 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "measured; 200 are plenty (default: none)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws (default: 0)")
+    parser.add_argument(
+        "--fixed-friction",
+        action="store_true",
+        help="draws with the same friction and strength in every run (default: both vary as in training)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -121,6 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
                 prediction=prediction,
                 draws=arguments.draws if prediction is not None else 0,
                 seed=arguments.seed,
+                fixed_friction=arguments.fixed_friction,
             ),
         )
     if arguments.json:
@@ -179,4 +185,5 @@ def _table(result: Mapping[str, Validation]) -> str:
             ["width of the 90 % band", *(f"{1e3 * band.width:.2f}" if band else "-" for band in bands)]
         )
         rows.append(["samples in it [%]", *(f"{100 * band.coverage:.1f}" if band else "-" for band in bands)])
+        rows.append(["CRPS of the draws", *(f"{1e3 * band.crps:.2f}" if band else "-" for band in bands)])
     return format_table(["MAE [mrad]", *result], rows)

@@ -12,6 +12,7 @@ from bam_core.identification.choice.choice import Choice, choose
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.identification.fit_warnings import fit_warnings
+from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.identification.verdict import Verdict, verdict
 from bam_core.recordings.excluded import Excluded
 from bam_core.recordings.header_corrections import Correction
@@ -73,6 +74,26 @@ class Identification:
     seeds: tuple[SeedResult, ...] = ()
     not_done: tuple[str, ...] = ()
     excluded: tuple[Excluded, ...] = ()
+
+    @property
+    def predictions(self) -> dict[str, Prediction]:
+        """Predictive distributions: known ones, and what follows from that of the chosen model."""
+        known = {
+            model: fit.uncertainty.prediction
+            for model, fit in self.fits.items()
+            if fit.uncertainty is not None and fit.uncertainty.prediction is not None
+        }
+        predictions = dict(known)
+        if self.chosen in known:
+            own, error = known[self.chosen], self.fits[self.chosen].train_mae
+            predictions = {
+                model: known.get(model) or own.without_parameters(fit.train_mae / error)
+                for model, fit in self.fits.items()
+            }
+        return {
+            model: replace(prediction, variation=self.fits[model].variation)
+            for model, prediction in predictions.items()
+        }
 
     @property
     def choice(self) -> Choice:
@@ -171,7 +192,9 @@ class Identification:
                     "converged": fit.converged,
                     "limited": fit.limited,
                     "spent": fit.spent,
-                    "spread": fit.spread if math.isfinite(fit.spread) else None,
+                    "search_spread": fit.spread if math.isfinite(fit.spread) else None,
+                    "spread": fit.variation.spread.summary() if fit.variation else None,
+                    "crps": fit.crps,
                     "ended_early": fit.ended_early,
                     "seconds": round(fit.seconds, 3),
                     "parameters": fit.parameters,

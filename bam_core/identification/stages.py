@@ -20,7 +20,7 @@ from bam_core.identification.fitting import Fit, Fitter
 from bam_core.identification.result import EFFECT_ABLATION, UNCERTAINTY, Identification
 from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.identification.settings import IdentifySettings
-from bam_core.identification.with_uncertainty import diagnosed, estimated
+from bam_core.identification.with_uncertainty import diagnosed, estimated, scored, with_variation
 from bam_core.recordings.excluded import Excluded
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
@@ -97,11 +97,13 @@ class IdentificationTask:
         fits.update(_with_short_errors(fits, self.split.test))
         yield stage(UNCERTAINTY, ablations=ablations)
         fits.update(diagnosed(fits, self.split.train, executor))
+        fits.update(with_variation(fits, self.split.train, executor))
         others = settings.with_uncertainty if seed == settings.seed else ()
         wanted = {model: fits[model] for model in dict.fromkeys((name, *others))}
         for fitted, fit in estimated(wanted, self.split.train, settings.tolerances, executor):
             fits[fitted] = fit
             yield stage(UNCERTAINTY, ablations=ablations)
+        fits.update(scored(stage(ablations=ablations)))
         yield stage(ablations=ablations)
 
     def _fitter(self, logs: Sequence[Recording], execution: Execution, seed: int, prefix: str = "") -> Fitter:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Diagnosis and uncertainty of finished fits."""
+"""Diagnosis, variation and uncertainty of finished fits."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
+from statistics import fmean
 
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.executors import Call, Shared, run_jobs
@@ -14,11 +15,15 @@ from bam_core.identification.misfit.diagnosis import diagnose
 from bam_core.identification.result import Identification
 from bam_core.identification.settings import named_among
 from bam_core.identification.uncertainty.advice import advisor
+from bam_core.identification.uncertainty.bands import predicted_bands
 from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
 from bam_core.identification.uncertainty.uncertainty import estimate_uncertainty
+from bam_core.identification.variation.variation import estimate_variation
 from bam_core.recordings.recording import Recording
 from bam_core.servo.parameters import BENCH_EFFECTS
 from bam_core.simulation.threads import one_blas_thread, side_by_side
+
+_DRAWS = 200  # for scores: they are known to a fiftieth
 
 
 def with_uncertainty(
@@ -65,6 +70,25 @@ def estimated(
     return _for_every_fit(partial(_with_uncertainty, tolerances=tolerances), unknown, recordings, executor)
 
 
+def with_variation(
+    fits: Mapping[str, ModelFit], recordings: Sequence[Recording], executor: Executor | None
+) -> Iterator[tuple[str, ModelFit]]:
+    """Add to each fit how friction and strength vary over the training logs."""
+    return _for_every_fit(_with_variation, fits, recordings, executor)
+
+
+def scored(identification: Identification) -> dict[str, ModelFit]:
+    """Return the fits with the score of their draws on the test logs."""
+    logs, predictions = identification.split.test, identification.predictions
+    fits = dict(identification.fits)
+    if logs:
+        for model, prediction in predictions.items():
+            fit = fits[model]
+            bands = predicted_bands(fit.servo, logs, prediction, fit.bench_effects, draws=_DRAWS)
+            fits[model] = replace(fit, crps=fmean(band.crps for band in bands))
+    return fits
+
+
 def _for_every_fit(
     work: Callable[[Sequence[Recording], ModelFit], ModelFit],
     fits: Mapping[str, ModelFit],
@@ -84,6 +108,11 @@ def _for_every_fit(
 def _with_diagnosis(recordings: Sequence[Recording], fit: ModelFit) -> ModelFit:
     with one_blas_thread():
         return replace(fit, diagnosis=diagnose(fit.servo, recordings, fit.space, fit.bench_effects))
+
+
+def _with_variation(recordings: Sequence[Recording], fit: ModelFit) -> ModelFit:
+    with one_blas_thread():
+        return replace(fit, variation=estimate_variation(fit.servo, recordings, fit.bench_effects))
 
 
 def _with_uncertainty(recordings: Sequence[Recording], fit: ModelFit, *, tolerances: Tolerances) -> ModelFit:

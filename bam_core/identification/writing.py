@@ -22,7 +22,6 @@ from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.result import Identification
 from bam_core.identification.trajectories import TRAJECTORIES, Bands, Simulated, save_trajectories
 from bam_core.identification.uncertainty.bands import predicted_bands
-from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.identification.uncertainty.prediction_file import prediction_path, save_prediction
 from bam_core.recordings.recording import Recording
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
@@ -103,7 +102,7 @@ def write_identification(identification: Identification, output: str | os.PathLi
 
 
 def _write(identification: Identification, directory: Path) -> None:
-    predictions = _predictions(identification)
+    predictions = identification.predictions
     for model, fit in identification.fits.items():
         path = directory / f"{model}.yaml"
         fit.servo.save(path)
@@ -151,30 +150,14 @@ def _simulated(identification: Identification) -> Simulated:
     return {log.name: {model: positions[model][i] for model in fits} for i, log in enumerate(logs)}
 
 
-def _predictions(identification: Identification) -> dict[str, Prediction]:
-    """Return predictive distributions: known ones, and what follows from that of the chosen model."""
-    fits, chosen = identification.fits, identification.chosen
-    known = {
-        model: fit.uncertainty.prediction
-        for model, fit in fits.items()
-        if fit.uncertainty is not None and fit.uncertainty.prediction is not None
-    }
-    if chosen not in known:
-        return known
-    error = fits[chosen].train_mae
-    return {
-        model: known.get(model) or known[chosen].without_parameters(fit.train_mae / error)
-        for model, fit in fits.items()
-    }
-
-
 def _bands(identification: Identification, logs: Sequence[Recording]) -> Bands:
     """Return the bands of the models whose predictive distribution is known."""
     bands: dict[str, dict[str, tuple[Array, Array]]] = {log.name: {} for log in logs}
+    predictions = identification.predictions
     for model, fit in identification.fits.items():
         if fit.uncertainty is None or fit.uncertainty.prediction is None:
             continue
-        prediction = fit.uncertainty.prediction
+        prediction = predictions[model]
         predicted = predicted_bands(fit.servo, logs, prediction, fit.bench_effects, draws=_DRAWS)
         for log, band in zip(logs, predicted, strict=True):
             time = log.time - log.time[0]

@@ -17,12 +17,14 @@ class ValidateSettings:
         prediction: the servo's predictive distribution, see `load_prediction`; needed for draws.
         draws: of its parameters, for 90 % bands: LEAST_DRAWS or more, or 0 for none.
         seed: of the draws.
+        fixed_friction: draws have the same friction and strength in every run: no variation.
     """
 
     dt: float | None = None
     prediction: Prediction | None = None
     draws: int = 0
     seed: int = 0
+    fixed_friction: bool = False
 
 
 DEFAULT_SETTINGS = ValidateSettings()

@@ -36,10 +36,14 @@ class Calibration:
     Attributes:
         coverage: share of the samples inside, 0..1.
         width: from the 5th to the 95th percentile, mean, rad.
+        crps: continuous ranked probability score of the draws, see `bands.crps`, rad.
+        per_log: the same three of every recording by its name.
     """
 
     coverage: float
     width: float
+    crps: float
+    per_log: Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +77,12 @@ class Validation:
             "mae_short_1s": self.mae_longer,
         }
         if self.band is not None:
-            told |= {"band_90_coverage": self.band.coverage, "band_90_width": self.band.width}
+            told |= {
+                "crps": self.band.crps,
+                "band_90_coverage": self.band.coverage,
+                "band_90_width": self.band.width,
+                "per_log_draws": {name: dict(log) for name, log in self.band.per_log.items()},
+            }
         return told
 
 
@@ -157,9 +166,21 @@ def _calibration(
             "a file that 'bam identify' wrote, with its predictions/",
             advice="give that, or leave draws out",
         )
+    if settings.fixed_friction:
+        prediction = prediction.with_fixed_friction()
     bands = predicted_bands(
         servo, recordings, prediction, bench, draws=draws, seed=settings.seed, dt=settings.dt
     )
     return Calibration(
-        coverage=fmean(band.coverage for band in bands), width=fmean(band.width for band in bands)
+        coverage=fmean(band.coverage for band in bands),
+        width=fmean(band.width for band in bands),
+        crps=fmean(band.crps for band in bands),
+        per_log={
+            recording.name: {
+                "crps": band.crps,
+                "band_90_coverage": band.coverage,
+                "band_90_width": band.width,
+            }
+            for recording, band in zip(recordings, bands, strict=True)
+        },
     )

@@ -77,9 +77,9 @@ def real_xl330_logs() -> Path:
 
 
 def leave_out_intervals(patch: pytest.MonkeyPatch) -> None:
-    """Let `identify` end before diagnosis and intervals: they take longer than a brief search, and have tests
-    of their own."""
-    for step in ("diagnosed", "estimated"):
+    """Let `identify` end before diagnosis, variation and intervals: they take longer than a search, and have
+    tests of their own."""
+    for step in ("diagnosed", "with_variation", "estimated"):
         patch.setattr(f"bam_core.identification.stages.{step}", lambda fits, *_: iter(fits.items()))
 
 

@@ -14,6 +14,7 @@ from bam_core.identification.choice.mean_interval import mean_interval
 from bam_core.identification.misfit.diagnosis import Diagnosis
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.uncertainty import Uncertainty
+from bam_core.identification.variation.variation import Variation
 from bam_core.servo.effects import EFFECTS, BenchEffects
 from bam_core.servo.model import ServoModel, fitted_parameters
 from bam_core.text.choice_findings import AblationVerdict
@@ -51,6 +52,9 @@ class ModelFit:
         seconds: that it took.
         diagnosis: what the fit leaves over of the training logs, and what physics it lacks; None where that
             was not looked into.
+        variation: how friction and strength vary from run to run; None where that was not worked out.
+        crps: continuous ranked probability score of draws on the test logs, mean, rad; None without such, and
+            where nothing can be drawn.
         uncertainty: of the parameters; None of models that were not chosen, unless it was asked for (argument
             `uncertainty` of `identify`, or `with_uncertainty`).
     """
@@ -73,6 +77,8 @@ class ModelFit:
     spread: float = math.inf
     test_short: Mapping[float, float] = field(default_factory=dict)
     diagnosis: Diagnosis | None = None
+    variation: Variation | None = None
+    crps: float | None = None
     uncertainty: Uncertainty | None = None
 
     @property

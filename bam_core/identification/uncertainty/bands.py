@@ -35,12 +35,14 @@ class Band:
         low: (samples,) rad, the 5th percentile.
         high: (samples,) rad, the 95th.
         measured: (samples,) rad.
+        crps: continuous ranked probability score of the draws, mean over samples, rad; see `crps`.
     """
 
     time: Array
     low: Array
     high: Array
     measured: Array
+    crps: float
 
     @property
     def coverage(self) -> float:
@@ -74,7 +76,9 @@ def predicted_bands(
         seed: of the draws.
         dt: as of `Rollout.for_servo`.
     """
-    vectors = prediction.draw(servo, bench_effects, count=draws, seed=seed)
+    vectors = prediction.draw_runs(servo, bench_effects, count=draws, seed=seed)
+    residual = prediction.residual_of_runs
+    noise = residual * _normal(draws, seed)
     bands: list[Band] = []
     for first in range(0, len(recordings), _TOGETHER):
         part = recordings[first : first + _TOGETHER]
@@ -83,10 +87,39 @@ def predicted_bands(
         ends = np.cumsum(samples.counts)[:-1]
         drawn = np.split(samples.positions(vectors), ends, axis=1)
         for recording, n, positions in zip(part, every, drawn, strict=True):
-            low, high = widened(percentiles(positions), prediction.residual)
+            outcomes = positions + noise[:, None]
+            if prediction.variation is None:
+                low, high = widened(percentiles(positions), residual)
+            else:  # draws that stick and draws that slip are no normal distribution
+                _, low, high = percentiles(outcomes)
             time, measured = recording.time[::n] - recording.time[0], recording.position[::n]
-            bands.append(Band(time=time, low=low, high=high, measured=measured))
+            score = float(np.mean(crps(outcomes, measured)))
+            bands.append(Band(time=time, low=low, high=high, measured=measured, crps=score))
     return bands
+
+
+def crps(draws: Array, measured: Array) -> Array:
+    """Return the continuous ranked probability score of an ensemble, in the unit of the draws.
+
+    E|X - y| - E|X - X'|/2 (Gneiting and Raftery 2007, eq. 21), with the estimate of the second part that does
+    not depend on the number of draws (Ferro 2014). For a single certain position it is the absolute error.
+
+    Args:
+        draws: (draws, samples), two draws at least.
+        measured: (samples,).
+
+    Returns:
+        (samples,)
+    """
+    count = len(draws)
+    ranks = 2.0 * np.arange(1, count + 1) - count - 1.0
+    differences = ranks @ np.sort(draws, axis=0) / (count * (count - 1.0))
+    return np.asarray(np.mean(np.abs(draws - measured), axis=0) - differences)
+
+
+def _normal(count: int, seed: int) -> Array:
+    """Return the quantiles (count,) of a standard normal distribution in random order."""
+    return np.random.default_rng((seed, 2)).permutation(ndtri((np.arange(count) + 0.5) / count))
 
 
 def percentiles(positions: Array) -> Array:

@@ -4,12 +4,15 @@
 Parameters are drawn from the covariance of their estimates, widened by an inflation factor as in ensemble
 forecasts: much of what a model lacks acts as if its parameters changed from run to run. The rest is a
 residual of one standard deviation. `calibration` finds both from training logs alone.
+
+Where `variation` is known, friction and strength are drawn anew for each run, with a smaller residual: an arm
+that sticks in one draw and slips in another makes a wide band there, and a narrow one elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +20,8 @@ from bam_core.arrays import Array
 from bam_core.errors import OutOfRange, WrongShape
 from bam_core.identification.search.sensitivity import normalised, vectors_at
 from bam_core.identification.search.space import SearchSpace, axes_of
+from bam_core.identification.variation.factors import varied
+from bam_core.identification.variation.variation import Variation
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel
@@ -34,6 +39,7 @@ class Prediction:
         inflation: by how much draws scatter more than the estimates, 0 or more.
         residual: standard deviation of what no parameter explains, rad.
         residual_alone: the same where parameters are not drawn, rad.
+        variation: how runs vary; None: it is not known, and friction is the same in every run.
 
     Raises:
         BamError: a wrong shape, or a number that is not finite or below zero.
@@ -44,6 +50,7 @@ class Prediction:
     inflation: float
     residual: float
     residual_alone: float
+    variation: Variation | None = None
 
     def __post_init__(self) -> None:
         n = len(self.ranges)
@@ -72,6 +79,29 @@ class Prediction:
         random = np.random.default_rng(seed).standard_normal((count, len(self.ranges)))
         # Shares beyond the search range, such as friction below zero, count as its end.
         return vectors_at(space, normalised(space, base) + self.inflation * random @ self.factor.T)
+
+    def draw_runs(
+        self, servo: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH, *, count: int, seed: int = 0
+    ) -> Array:
+        """Return parameter vectors (count, PARAMETERS), SI, each of a run of its own.
+
+        Like `draw`, with the factors of `variation`. An inflation above 1 stands for variation, so that it is
+        not above 1 here.
+        """
+        if self.variation is None:
+            return self.draw(servo, bench_effects, count=count, seed=seed)
+        estimates = replace(self, inflation=min(self.inflation, 1.0))
+        vectors = estimates.draw(servo, bench_effects, count=count, seed=seed)
+        return varied(vectors, self.variation.draw(count, seed=seed))
+
+    @property
+    def residual_of_runs(self) -> float:
+        """Standard deviation of what draws of `draw_runs` do not explain, rad."""
+        return self.residual if self.variation is None else self.variation.residual
+
+    def with_fixed_friction(self) -> Prediction:
+        """Return the predictive distribution with the same friction and strength in every run."""
+        return replace(self, variation=None)
 
     def without_parameters(self, scale: float) -> Prediction:
         """Return the predictive distribution of another model of the same recordings, by its residual alone.

@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from bam_core.files.field_errors import UnsuitableError
 from bam_core.files.json_file import read_json
 from bam_core.files.typed import TypedReader
 from bam_core.identification.uncertainty.prediction import Prediction
+from bam_core.identification.variation.spread import Spread
+from bam_core.identification.variation.variation import Variation
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import ServoModel, load_servo, servo_path
 from bam_core.servo.parameters import MOTOR_PARAMETERS
@@ -26,12 +29,26 @@ from bam_core.servo.parameters import MOTOR_PARAMETERS
 FOLDER = "predictions"
 
 _ABOVE_ZERO = (*MOTOR_PARAMETERS, "stribeck_velocity", "stribeck_exponent")
+_KEPT_DRAWS = 200  # of the spreads: as many as anybody draws runs
 _REACH = 10.0  # decade to either side, and standard errors: further than any draw goes
 
 _REMEDY = "run 'bam identify' again"
 _READER = TypedReader(is_json=True, allows_unknown=True, advice=_REMEDY)
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariationEntry:
+    """How runs vary: the fields of `variation.Variation`, spreads by level."""
+
+    residual: float
+    spread: Mapping[str, tuple[tuple[float, ...], ...]]
+
+    def build(self) -> Variation:
+        """Return what it stands for."""
+        draws = {level: np.array(rows, dtype=np.float64) for level, rows in self.spread.items()}
+        return Variation(spread=Spread(draws=draws), residual=self.residual)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +60,7 @@ class PredictionFile:
     inflation: float
     residual: float
     residual_alone: float
+    variation: VariationEntry | None = None
 
     def __post_init__(self) -> None:
         size = len(self.ranges)
@@ -68,6 +86,7 @@ def save_prediction(servo: str | os.PathLike[str], prediction: Prediction) -> No
         "inflation": prediction.inflation,
         "residual": prediction.residual,
         "residual_alone": prediction.residual_alone,
+        "variation": _entry(prediction.variation),
     }
     write_text(prediction_path(servo), json.dumps(content, indent=1, allow_nan=False) + "\n")
 
@@ -90,10 +109,26 @@ def load_prediction(servo: str | os.PathLike[str]) -> Prediction | None:
     size = len(read.ranges)
     try:
         return Prediction(
-            **{**vars(read), "factor": np.array(read.factor, dtype=np.float64).reshape(size, size)}
+            **{
+                **vars(read),
+                "factor": np.array(read.factor, dtype=np.float64).reshape(size, size),
+                "variation": None if read.variation is None else read.variation.build(),
+            }
         )
     except BamError as error:
-        raise error.within(path) from None
+        problem = str(error).partition(";")[0]
+        raise Malformed(path, f"is damaged, {problem}", advice=_REMEDY) from None
+
+
+def _entry(variation: Variation | None) -> dict[str, Any] | None:
+    """Return the entry of a variation, with as many draws of its spreads as are needed."""
+    if variation is None:
+        return None
+    rows = np.linspace(0, len(variation.spread.draws["run"]) - 1, _KEPT_DRAWS).astype(np.intp)
+    return {
+        "residual": variation.residual,
+        "spread": {level: draws[rows].tolist() for level, draws in variation.spread.draws.items()},
+    }
 
 
 def prediction_for(servo: str | os.PathLike[str]) -> Prediction:

@@ -29,6 +29,8 @@ from bam_core.errors import (
 )
 from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.identification.uncertainty.prediction_file import save_prediction
+from bam_core.identification.variation.spread import Spread
+from bam_core.identification.variation.variation import Variation
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo, servo_names
@@ -320,11 +322,23 @@ def test_validate_tells_short_horizons_and_bands_per_model(
     assert 0.0 <= drawn["band_90_coverage"] <= 1.0
     assert drawn["band_90_width"] > 2.0 * 1.6 * 0.01  # of the residual alone
     assert result("--draws", "40") == drawn != result("--draws", "40", "--seed", "1")
-    assert f" {100 * drawn['band_90_coverage']:.1f}" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f" {100 * drawn['band_90_coverage']:.1f}" in said
+    assert drawn["per_log_draws"] == {
+        log: {name: drawn[name] for name in ("crps", "band_90_coverage", "band_90_width")}
+        for log in plain["per_log"]
+    }
+    assert f" {1e3 * drawn['crps']:.2f}" in said
+    spread = Spread(draws={"run": np.full((20, 3), 0.3)})
+    save_prediction(mine, replace(told, variation=Variation(spread=spread, residual=0.01)))
+    varying = result("--draws", "40")
+    assert varying["band_90_width"] > 1.5 * drawn["band_90_width"]
+    assert result("--draws", "40", "--fixed-friction") == drawn
+    capsys.readouterr()
     # One that says nothing of errors costs the others nothing.
     assert main([*words[:4], "mx64", *words[4:], "--draws", "40"]) == 0
     others = json.loads(out.read_text())
-    assert others["mine"] == drawn
+    assert others["mine"] == varying
     assert "band_90_width" not in others["mx64"]
     assert re.search(r"\[%\] +[0-9.]+ +- +- +-\n", capsys.readouterr().out)
     assert caplog.text.count("mx64: no 90 % band") == 1

@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 
 from bam_core.errors import Malformed, Missing, OutOfRange, WrongShape
-from bam_core.identification.uncertainty.bands import LEVEL, REACH, percentiles, predicted_bands, widened
+from bam_core.identification.uncertainty.bands import (
+    LEVEL,
+    REACH,
+    crps,
+    percentiles,
+    predicted_bands,
+    widened,
+)
 from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.identification.uncertainty.prediction_file import (
     load_prediction,
@@ -18,6 +25,8 @@ from bam_core.identification.uncertainty.prediction_file import (
     prediction_path,
     save_prediction,
 )
+from bam_core.identification.variation.spread import Spread
+from bam_core.identification.variation.variation import Variation
 from bam_core.servo.model import Provenance, load_servo
 from bam_core.servo.parameters import MOTOR_PARAMETERS
 from bam_core.simulation.rollout import PARAMETERS, parameter_vector
@@ -91,6 +100,67 @@ def test_draws_of_the_true_distribution_have_calibrated_bands() -> None:
     bands = predicted_bands(SERVO, held, told, draws=200)
     assert np.mean([band.coverage for band in bands]) == pytest.approx(LEVEL, abs=0.05)
     assert all(0.0 < band.width < 0.2 for band in bands)
+
+
+def with_variation(deviation: float, residual: float = 1e-3) -> Prediction:
+    """Friction without load scatters from run to run, nothing else does."""
+    draws = np.tile([deviation, 1e-6, 1e-6], (10, 1))
+    variation = Variation(spread=Spread(draws={"run": draws}), residual=residual)
+    return replace(prediction(0.0, residual=0.05), variation=variation)
+
+
+def test_runs_are_drawn_with_friction_of_their_own_unless_it_is_fixed() -> None:
+    told = with_variation(0.2)
+    vectors = told.draw_runs(SERVO, count=4000)
+    assert np.std(np.log(column(vectors, "coulomb"))) == pytest.approx(0.2, rel=0.05)
+    assert np.std(np.log(column(vectors, "torque_constant"))) < 1e-5
+    fixed = told.with_fixed_friction().draw_runs(SERVO, count=3)
+    assert np.allclose(fixed, parameter_vector(SERVO))
+    assert (told.residual_of_runs, told.with_fixed_friction().residual_of_runs) == (1e-3, 0.05)
+
+
+def test_an_inflation_that_stands_for_variation_is_not_drawn_beside_it() -> None:
+    told = replace(with_variation(1e-6), inflation=5.0)
+    scatter = np.std(np.log(column(told.draw_runs(SERVO, count=4000), "torque_constant"))) / np.log(4.0)
+    assert scatter == pytest.approx(0.02, rel=0.05)
+
+
+def test_a_band_of_runs_that_stick_or_slip_shows_both() -> None:
+    """Where friction decides whether an arm falls, a band around the middle of both would hold neither."""
+    slip, stick = (
+        record(replace(SERVO, friction=SERVO.friction.scaled(no_load=factor)), "lift_and_drop", 16.0)
+        for factor in (1.0, 1.6)
+    )
+    told = with_variation(0.4, residual=SERVO.firmware.resolution)
+    assert all(band.coverage > 0.9 for band in predicted_bands(SERVO, [slip, stick], told, draws=100))
+    narrow = with_variation(1e-6, residual=SERVO.firmware.resolution)
+    assert predicted_bands(SERVO, [stick], narrow, draws=100)[0].coverage < 0.7
+
+
+def test_the_score_of_normal_draws_is_that_of_their_distribution() -> None:
+    """Gneiting and Raftery 2007, eq. 20 ff.: at its mean, 0.2337 standard deviations."""
+    random = np.random.default_rng(0)
+    draws = random.standard_normal((2000, 50))
+    assert np.mean(crps(draws, np.zeros(50))) == pytest.approx(0.2337, abs=0.004)
+    few = random.standard_normal((5, 20_000))  # no bias by the number of draws
+    assert np.mean(crps(few, np.zeros(20_000))) == pytest.approx(0.2337, abs=0.01)
+    certain = np.zeros((2, 3))
+    assert crps(certain, np.array([0.0, 0.1, -0.2])) == pytest.approx([0.0, 0.1, 0.2])
+
+
+def test_variation_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    SERVO.save(tmp_path / "m1.yaml")
+    told = with_variation(0.2)
+    save_prediction(tmp_path / "m1.yaml", told)
+    found = load_prediction(tmp_path / "m1.yaml")
+    assert found is not None
+    assert found.variation is not None
+    assert found.variation.residual == 1e-3
+    assert found.variation.spread.level("no_load", "run") == told.variation.spread.level("no_load", "run")
+    path = prediction_path(tmp_path / "m1.yaml")
+    path.write_text(path.read_text().replace('"residual": 0.001', '"residual": -1'))
+    with refused(Malformed):
+        load_prediction(tmp_path / "m1.yaml")
 
 
 def test_a_prediction_is_read_back_as_it_was_written(tmp_path: Path) -> None:
