@@ -23,6 +23,8 @@ SLOW_UNIT = 0x04
 """Bit of register phase: speeds are in counts/s (0.0146 rev/min) instead of 50 times that."""
 FAST_FACTOR = 50
 
+PERMILLE = Unit(symbol="1", scale=1e-3, direction_bit=10)
+"""Shares of the full duty, with a sign."""
 _ERROR_BITS = {
     0x01: "INPUT_VOLTAGE",
     0x02: "ENCODER",
@@ -40,10 +42,11 @@ def _units(counts_per_turn: float) -> dict[str, Unit]:
     return {
         "position": Unit(symbol="rad", scale=count, zero=middle, direction_bit=15),
         "offset": Unit(symbol="rad", scale=count, direction_bit=11),
+        "offset15": Unit(symbol="rad", scale=count, direction_bit=15),
         "velocity": Unit(symbol="rad/s", scale=count, direction_bit=15),
         "acceleration": Unit(symbol="rad/s²", scale=math.radians(8.7)),
         "permille": Unit(symbol="1", scale=1e-3),
-        "permille_signed": Unit(symbol="1", scale=1e-3, direction_bit=10),
+        "permille_signed": PERMILLE,
         "percent": Unit(symbol="1", scale=1e-2),
         "decivolt": Unit(symbol="V", scale=0.1),
         "celsius": Unit(symbol="°C", scale=1.0),

@@ -19,6 +19,7 @@ _SWEEPS = 2  # through all rates: a machine without time may lose both pings of 
 _TRIES = 10  # pings of a servo that is missing beside others
 _SCANNED_IDS = range(21)
 _BIG_ENDIAN = 1  # in register byte_order
+_HLS = 10  # first byte of the model number of all HLS servos
 _STS = control_table("sts3215")  # whose first registers lie where those of all families do
 
 
@@ -156,6 +157,13 @@ def _identify(link: FeetechLink, servo: int) -> ControlTable:
             f"is of the SCS series (model {number}), which sends the high byte first",
             expected="an STS or SMS servo",
             advice="use one of these: no control law of SCS servos is known",
+        )
+    if data[0] == _HLS:
+        raise Unsupported(
+            f"id {servo}",
+            f"is of the HLS series (model {number}), whose position law sets a current",
+            expected="an STS or SMS servo",
+            advice="use one of these: no measurement gives the scale of that current",
         )
     if table is None:
         known = ", ".join(f"{table.title} ({table.model_number})" for table in CONTROL_TABLES.values())

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from bam_ros.emulators.dynamixel.packets import Packet, Status, StreamParser
+from bam_ros.emulators.dynamixel.packets import Complaint, Packet, Refused, Status, StreamParser
 
 _HEADER = b"\xff\xff"
 _OVERHEAD = 4  # header, id, length
@@ -24,6 +24,20 @@ def encode_status(status: Status) -> bytes:
     """Return the bytes of a status packet."""
     body = bytes((status.id, len(status.parameters) + 2, status.error)) + status.parameters
     return _HEADER + body + bytes((checksum(body),))
+
+
+def read_arguments(parameters: bytes) -> tuple[int, int]:
+    """Return address and length of a read; raises Refused."""
+    if len(parameters) != 2:
+        raise Refused(Complaint.INSTRUCTION)
+    return parameters[0], parameters[1]
+
+
+def write_arguments(parameters: bytes) -> tuple[int, bytes]:
+    """Return address and data of a write; raises Refused."""
+    if len(parameters) < 2:
+        raise Refused(Complaint.INSTRUCTION)
+    return parameters[0], parameters[1:]
 
 
 class Parser(StreamParser):

@@ -91,7 +91,7 @@ class VirtualServo(ABC):
     @property
     def return_delay(self) -> float:
         """Silence between an instruction and the status, s."""
-        return self.registers.get("return_delay_time") * 2e-6
+        return self.registers.held("return_delay_time") * 2e-6
 
     @property
     def torque_enabled(self) -> bool:

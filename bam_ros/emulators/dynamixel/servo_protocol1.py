@@ -12,6 +12,7 @@ from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.bench import Bench
 from bam_ros.emulators.dynamixel.control_law import Protocol1Law
 from bam_ros.emulators.dynamixel.packets import Complaint, Instruction, Packet, Refused
+from bam_ros.emulators.dynamixel.protocol1 import read_arguments, write_arguments
 from bam_ros.emulators.dynamixel.servo import OVERLOAD_BIT, VirtualServo
 
 _PRESENT = struct.Struct("<hHHBB")  # position, velocity, load, voltage, temperature
@@ -57,14 +58,10 @@ class Protocol1Servo(VirtualServo):
         return b""
 
     def _read_arguments(self, parameters: bytes) -> tuple[int, int]:
-        if len(parameters) != 2:
-            raise Refused(Complaint.INSTRUCTION)
-        return parameters[0], parameters[1]
+        return read_arguments(parameters)
 
     def _write_arguments(self, parameters: bytes) -> tuple[int, bytes]:
-        if len(parameters) < 2:
-            raise Refused(Complaint.INSTRUCTION)
-        return parameters[0], parameters[1:]
+        return write_arguments(parameters)
 
     def _execute_special(self, packet: Packet, now: float) -> None:
         if packet.instruction != Instruction.FACTORY_RESET:

@@ -42,13 +42,21 @@ _STS3250 = replace(_STS3215, motor=DcMotor(torque_constant=1.63, resistance=3.6,
 _SM8512 = replace(
     _STS3215, motor=DcMotor(torque_constant=3.0, resistance=7.0, armature=0.06), supply_voltage=24.0
 )
+# Of the size of the HLS2915 that contributors of BAM published.
+_HLS3930 = replace(_STS3215, motor=DcMotor(torque_constant=1.53, resistance=7.5, armature=0.0027))
 _SCS0009 = replace(
     _STS3215,
     motor=DcMotor(torque_constant=0.36, resistance=8.0, armature=0.0008),
     friction=replace(_STS3215.friction, viscous=0.004, coulomb=0.004, stribeck_coulomb=0.005),
     supply_voltage=6.0,
 )
-_TYPICAL = {"sts3215": _STS3215, "sts3250": _STS3250, "sm8512bl": _SM8512, "scs0009": _SCS0009}
+_TYPICAL = {
+    "sts3215": _STS3215,
+    "sts3250": _STS3250,
+    "sm8512bl": _SM8512,
+    "scs0009": _SCS0009,
+    "hls3930": _HLS3930,
+}
 
 
 def draw_hidden_servo(name: str, seed: int) -> HiddenServo:

@@ -11,17 +11,21 @@ from numpy.typing import NDArray
 from bam_core.servo.firmware import find_firmware
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.register_file import RegisterFile
-from bam_ros.feetech.control_table import FAST_FACTOR, SLOW_UNIT
+from bam_ros.feetech.control_table import FAST_FACTOR, PERMILLE, SLOW_UNIT
 
 POSITION, SPEED, PWM, STEP = range(4)
 """Values of operating_mode."""
+HLS_CURRENT, HLS_PWM = 2, 3
+"""Those of HLS servos, which regulate their current."""
 TORQUE_OFF, TORQUE_ON, DAMPING, CALIBRATE = 0, 1, 2, 128
 """Values of torque_enable."""
-_DRIVER_REVERSED, _FEEDBACK_REVERSED = 0x01, 0x80  # bits of phase
+_REVERSED, _HLS_REVERSED = 0x81, 0x86  # bits of phase: driver and feedback, of HLS the current as well
 # The maker's tables give P/4 and D/8: thousandths of full duty per count of error, and per count in a time
 # that they do not give. P/4 is 0.163 duty/(rad·kp), beside 0.165 measured. With 20 ms, the register DTs of
 # SCS servos, D/8 is the `kd_scale` of the library, 10 ms.
 _I_OVER_P = 1.0 / 256.0  # per period; no document gives it
+# HLS has P/8 and D/4. Assumed, for no document gives their units: thousandths of full duty, as of STS.
+_HLS_P, _HLS_D = 0.5, 2.0  # of those of STS
 _SPEED_P, _SPEED_I = 1e-3, 1e-4  # duty per rad/s, and per (rad/s)·tick, per unit; no document gives them
 
 
@@ -44,12 +48,16 @@ class FeetechLaw:
         self._duty_per_kd = self._duty_per_kp * (firmware.kd_scale or 0.0) / k.TICK
         self._duty_limit = firmware.demand_limit
         self._speed_limit = firmware.goal_speed_limit
+        self._is_hls = "goal_current" in table
+        if self._is_hls:
+            self._duty_per_kp *= _HLS_P
+            self._duty_per_kd *= _HLS_D
         self.holding = False
         """Overload has reduced the duty to that of register holding_torque."""
 
     def sign(self) -> int:
         """Return -1 where both directions are reversed."""
-        reversed_ = _DRIVER_REVERSED | _FEEDBACK_REVERSED
+        reversed_ = _HLS_REVERSED if self._is_hls else _REVERSED
         return -1 if self._registers.get("phase") & reversed_ == reversed_ else 1
 
     def offset(self) -> int:
@@ -83,7 +91,7 @@ class FeetechLaw:
 
     def speed_factor(self) -> int:
         """Return how many counts/s a unit of the speed registers is."""
-        slow = self.centre == 512 or self._registers.get("phase") & SLOW_UNIT
+        slow = self.centre == 512 or (not self._is_hls and self._registers.get("phase") & SLOW_UNIT)
         return 1 if slow else FAST_FACTOR
 
     def _duty(self, name: str) -> float:
@@ -102,6 +110,12 @@ class FeetechLaw:
         commands[k.PROFILE_ACCELERATION] = acceleration
         if get("torque_enable") == DAMPING:
             commands[k.MODE] = k.BRAKE
+        elif self._is_hls and mode == HLS_CURRENT:
+            commands[k.MODE] = k.CURRENT_MODE
+            commands[k.GOAL_CURRENT] = self.sign() * self._duty("goal_current")
+        elif self._is_hls and mode == HLS_PWM:
+            commands[k.MODE] = k.DUTY_MODE
+            commands[k.GOAL_DUTY] = self.sign() * PERMILLE.to_si(get("goal_current"))
         elif mode == PWM:
             commands[k.MODE] = k.DUTY_MODE
             commands[k.GOAL_DUTY] = self.sign() * self._duty("goal_pwm")
@@ -118,9 +132,12 @@ class FeetechLaw:
         get, table = self._registers.get, self._registers.table
         commands[k.MODE] = k.POSITION_MODE
         commands[k.GOAL] = self.to_count(get("goal_position"))
-        commands[k.P_GAIN] = self._duty_per_kp * get("position_p_gain")
-        commands[k.D_GAIN] = self._duty_per_kd * get("position_d_gain")
-        if "position_i_gain" in table:
+        which = "active" if self._is_hls else "position"
+        commands[k.P_GAIN] = self._duty_per_kp * get(f"{which}_p_gain")
+        commands[k.D_GAIN] = self._duty_per_kd * get(f"{which}_d_gain")
+        if self._is_hls:  # its integral does nothing in this mode
+            commands[k.CURRENT_LIMIT] = abs(self._duty("goal_current"))
+        elif "position_i_gain" in table:
             commands[k.I_GAIN] = self._duty_per_kp * _I_OVER_P * get("position_i_gain")
         speed = abs(self.velocity("goal_velocity"))
         commands[k.PROFILE_VELOCITY] = min(speed or self._speed_limit, self._speed_limit)

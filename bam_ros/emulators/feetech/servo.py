@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import Any
 
 from bam_ros.dynamixel.control_table import ControlTable, Register
@@ -11,6 +12,7 @@ from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.bench import Bench
 from bam_ros.emulators.dynamixel.packets import BROADCAST_ID, Complaint, Instruction, Packet, Refused, Status
+from bam_ros.emulators.dynamixel.protocol1 import read_arguments, write_arguments
 from bam_ros.emulators.dynamixel.servo import VirtualServo
 from bam_ros.emulators.feetech.law import CALIBRATE, DAMPING, TORQUE_OFF, TORQUE_ON, FeetechLaw
 from bam_ros.emulators.feetech.memory import Memory
@@ -19,6 +21,14 @@ VOLTAGE_BIT, ENCODER_BIT, OVERHEATING_BIT, OVERCURRENT_BIT, OVERLOAD_BIT = 0x01,
 RECOVERY, RESET, CALIBRATION = 0x06, 0x0A, 0x0B
 """Instructions that Dynamixel's protocol does not have, or uses otherwise."""
 _MOVING = 0.05  # faster is moving, rad/s
+_AT_POWER_ON = {
+    "torque_limit": "max_torque",
+    "goal_current": "protection_current",
+    "active_p_gain": "position_p_gain",
+    "active_d_gain": "position_d_gain",
+    "active_i_gain": "position_i_gain",
+}
+"""RAM register -> the EEPROM register whose value it gets."""
 _LATCHED = OVERCURRENT_BIT | OVERLOAD_BIT
 
 
@@ -77,8 +87,8 @@ class FeetechServo(VirtualServo):
         self.registers.power_on()
         self._registered = None
         self._forget_overload()
-        if "torque_limit" in self.table:
-            self.registers.set("torque_limit", self.registers.get("max_torque"))
+        for ram, eeprom in _AT_POWER_ON.items():
+            self.registers.set_known(ram, self.registers.held(eeprom))
         self.bench.advance_to(now)
         self.bench.restart_control()
         self.registers.set("goal_position", self.law.to_register(self.bench.count))
@@ -141,14 +151,10 @@ class FeetechServo(VirtualServo):
         self.power_on(now)
 
     def _read_arguments(self, parameters: bytes) -> tuple[int, int]:
-        if len(parameters) != 2:
-            raise Refused(Complaint.INSTRUCTION)
-        return parameters[0], parameters[1]
+        return read_arguments(parameters)
 
     def _write_arguments(self, parameters: bytes) -> tuple[int, bytes]:
-        if len(parameters) < 2:
-            raise Refused(Complaint.INSTRUCTION)
-        return parameters[0], parameters[1:]
+        return write_arguments(parameters)
 
     def _permit(self, register: Register, count: int) -> None:
         """Permit everything: nothing is locked while torque is on."""
@@ -189,9 +195,12 @@ class FeetechServo(VirtualServo):
             errors |= VOLTAGE_BIT
         if self.bench.temperature > get("temperature_limit"):
             errors |= OVERHEATING_BIT
-        is_overload = abs(float(state[k.DUTY])) >= 0.01 * get("overload_torque")
+        threshold = get("overload_torque") if "overload_torque" in self.table else math.inf
+        is_overload = abs(float(state[k.DUTY])) >= 0.01 * threshold
         self._overloaded_since = (self._overloaded_since or now) if is_overload else None
-        if is_overload and now - (self._overloaded_since or now) >= 0.01 * get("protection_time"):
+        if is_overload and now - (self._overloaded_since or now) >= 0.01 * self.registers.held(
+            "protection_time"
+        ):
             errors |= OVERLOAD_BIT
         if "protection_current" in self.table:
             most = self.table["protection_current"].to_si(get("protection_current"))

@@ -246,9 +246,12 @@ def test_two_servos_of_one_id_are_refused(feetech_servos: MakeVirtual, make_bus:
     assert isinstance(caught.value, Conflict | Unsupported | BusGone)
 
 
-def test_a_servo_of_the_scs_series_is_refused(feetech_servos: MakeVirtual, make_bus: MakeBus) -> None:
-    with pytest.raises(Unsupported, match="SCS series"):
-        make_bus(feetech_servos("scs0009")).open()
+@pytest.mark.parametrize(("servo", "series"), [("scs0009", "SCS"), ("hls3930", "HLS")])
+def test_a_servo_of_another_series_is_refused(
+    servo: str, series: str, feetech_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    with pytest.raises(Unsupported, match=f"{series} series"):
+        make_bus(feetech_servos(servo)).open()
 
 
 def test_several_turns_are_refused(feetech_servos: MakeVirtual, make_bus: MakeBus) -> None:

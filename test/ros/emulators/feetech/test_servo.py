@@ -175,3 +175,38 @@ def test_scs_servos_send_the_high_byte_first():
     assert scs.ReadPos(1)[0] == 512
     swapped = client(sms_sts, bus)
     assert swapped.ReadPos(1)[0] == 2  # 0x0200 read as 0x0002
+
+
+def test_the_current_of_an_hls_servo_is_that_of_its_goal():
+    bus = feetech_bus("hls3930")
+    servo, table = bus.servos[0], CONTROL_TABLES["hls3930"]
+    assert servo.registers.get("goal_current") == servo.registers.get("protection_current")
+    hls = client(sms_sts, bus)
+
+    def put(name: str, count: int) -> None:
+        register = table[name]
+        data = list(register.encode(count))
+        assert hls.writeTxRx(1, register.address, len(data), data) == (COMM_SUCCESS, 0)
+
+    put("operating_mode", 2)
+    put("goal_current", 60)
+    put("torque_enable", 1)
+    servo.bench.place(0.0)
+    hls.portHandler.wait(0.01)
+    current = table["present_current"]
+    assert hls.read2ByteTxRx(1, current.address)[0] == pytest.approx(60, abs=8)
+
+
+def test_an_hls_servo_follows_positions_within_the_current_of_its_goal():
+    bus = feetech_bus("hls3930")
+    servo = bus.servos[0]
+    hls = client(sms_sts, bus)
+    hls.WritePosEx(1, 2600, 0, 0)
+    servo.registers.set("goal_current", 511)
+    hls.write1ByteTxRx(1, CONTROL_TABLES["hls3930"]["torque_enable"].address, 1)
+    hls.portHandler.wait(1.5)
+    assert hls.ReadPos(1)[0] == pytest.approx(2600, abs=60)
+    servo.registers.set("goal_current", 0)
+    servo._configure()
+    hls.portHandler.wait(1.5)
+    assert hls.ReadPos(1)[0] < 2450  # the load pulls it back
