@@ -21,7 +21,7 @@ from bam_core.robot.simulation import RobotBench
 from bam_core.simulation.threads import allowed_threads
 
 _DRAWS = 20  # their standard deviation is then known to 16 %
-_NINETY = 1.645  # standard deviations either side
+NINETY = 1.645  # standard deviations either side
 _FEWEST = 2  # draws that must be simulated
 
 
@@ -62,7 +62,7 @@ def half_widths(
             paths = [drawn for drawn in pool.map(path, range(_DRAWS)) if drawn is not None]
             if len(paths) >= _FEWEST:
                 variance = np.var(np.stack(paths), axis=0, ddof=1) + scales[run.name] ** 2
-                widths[run.name] = _NINETY * np.sqrt(variance)
+                widths[run.name] = NINETY * np.sqrt(variance)
     return widths
 
 
@@ -83,16 +83,26 @@ def error_scales(
         scale: (joints,) rad, standard deviation of the errors of the runs that were fitted.
     """
 
-    def distances(of_run: RobotRun) -> Array:
-        columns = [of_run.column(joint) for joint in joints]
-        return np.abs(of_run.goal_position - simulated[of_run.name])[of_run.counts][:, columns]
+    def of(run: RobotRun) -> Array:
+        return distances(run, joints, simulated[run.name])
 
-    known = np.mean(np.concatenate([distances(run) for run in fitted]), axis=0)
+    known = np.mean(np.concatenate([of(run) for run in fitted]), axis=0)
     # Distances below the errors are no distances.
     return {
-        run.name: scale * np.maximum(distances(run).mean(axis=0) / np.maximum(known, scale), 1.0)
-        for run in runs
+        run.name: scale * np.maximum(of(run).mean(axis=0) / np.maximum(known, scale), 1.0) for run in runs
     }
+
+
+def distances(run: RobotRun, joints: Sequence[str], simulated: Array) -> Array:
+    """Return (samples that count, joints) rad, how far simulated joints are from their goals.
+
+    Args:
+        run: that was simulated.
+        joints: that count.
+        simulated: (n, joints of the run) rad.
+    """
+    columns = [run.column(joint) for joint in joints]
+    return np.asarray(np.abs(run.goal_position - simulated)[run.counts][:, columns])
 
 
 def coverage(

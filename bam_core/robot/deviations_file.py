@@ -33,13 +33,18 @@ def deviations_path(directory: str | os.PathLike[str], model: str) -> Path:
 
 def save_deviations(deviations: RobotDeviations, path: str | os.PathLike[str]) -> None:
     """Write them; raises NotWritable."""
-    sections: dict[str, Any] = {"delay": deviations.delay}
+    write_text(path, _HEAD + yaml.safe_dump(deviation_sections(deviations), sort_keys=False))
+
+
+def deviation_sections(deviations: RobotDeviations) -> dict[str, Any]:
+    """Return the sections of the file, of plain values."""
+    sections: dict[str, Any] = {"delay": float(deviations.delay)}
     for name in SHARES_BY_NAME:
         sections[name] = {key: float(value) for key, value in getattr(deviations, name).items()}
     sections["centre"] = {
         key: [float(value_in_m) for value_in_m in shift] for key, shift in deviations.centre.items()
     }
-    write_text(path, _HEAD + yaml.safe_dump(sections, sort_keys=False))
+    return sections
 
 
 def load_deviations(path: str | os.PathLike[str]) -> RobotDeviations:

@@ -14,6 +14,7 @@ from bam_core.errors import BamError
 from bam_core.robot.bands import coverage, error_scales, half_widths
 from bam_core.robot.estimates import deviation_estimates, parameter_estimates
 from bam_core.robot.fit import RobotFit, fit_robot
+from bam_core.robot.prediction import robot_prediction
 from bam_core.robot.result import RobotIdentification, RobotModelFit, RobotParameters, RobotTask
 from bam_core.robot.settings import DEFAULT_SETTINGS, RobotIdentifySettings
 from bam_core.robot.simulation import DivergedError, RobotBench
@@ -114,6 +115,7 @@ def _fitted(
         simulated=simulated,
         bands=bands,
         coverage=coverage(task.test, task.joints, simulated, bands),
+        prediction=robot_prediction(fit, task.train, task.joints, simulated),
     )
 
 

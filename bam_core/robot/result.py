@@ -14,6 +14,7 @@ from bam_core.recordings.excluded import Excluded
 from bam_core.robot.curves import RunCurves
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.estimates import Estimate
+from bam_core.robot.prediction import RobotPrediction
 from bam_core.robot.run import RobotRun
 from bam_core.robot.settings import RobotIdentifySettings
 from bam_core.robot.simulation import RobotBench
@@ -91,6 +92,7 @@ class RobotModelFit:
         simulated: run -> (n, joints of the run) rad, whose errors `after` has.
         bands: test run -> (n, joints that count) rad, half the width of the 90 % band around `simulated`.
         coverage: test run -> share of its samples within the band.
+        prediction: of other runs of this robot.
     """
 
     servos: Mapping[str, ServoModel]
@@ -103,6 +105,7 @@ class RobotModelFit:
     simulated: Mapping[str, Array]
     bands: Mapping[str, Array]
     coverage: Mapping[str, float]
+    prediction: RobotPrediction
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

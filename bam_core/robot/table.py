@@ -9,7 +9,7 @@ above.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -27,9 +27,9 @@ _REST = 0.03  # rad/s; two counts of 4096 per 0.1 s
 _ABOVE = 0.01  # m above its goal, at rest
 _LOWEST = 0.02  # m above the lowest place of all, up to where a table counts
 _FREE = 0.03  # m, likewise, from where on none does
-_USUAL = 0.99  # quantile of how far a tip rests above its goals where nothing is below it
+_USUAL = 0.95  # quantile of how far a tip rests above its goals where nothing is below it
 _SURE = 2.0  # times as far as that
-_LEAST_TIME = 2.0  # s at rest that show a table, and that show what is usual
+_LEAST_TIME = 1.0  # s at rest that show a table, and as much that shows what is usual
 _MOST_SAMPLES = 2000  # of a run that are looked at
 
 
@@ -143,9 +143,11 @@ def _heights(
     """Return (n, points) heights of readings and goals, m; (n,) whether all rests, and s per sample."""
     rows = np.flatnonzero(run.counts)
     every = max(len(rows) // _MOST_SAMPLES, 1)
-    rest = (np.abs(derived_positions(run, 1)).max(axis=1) < _REST)[rows[::every]]
-    spacing = np.full(len(rest), every * float(np.median(np.diff(run.time))))
     rows = rows[::every]
+    still = replace(run, position=run.goal_position)  # goals at rest
+    fastest = [np.abs(derived_positions(moving, 1)).max(axis=1) for moving in (run, still)]
+    rest = np.maximum(*fastest)[rows] < _REST
+    spacing = np.full(len(rest), every * float(np.median(np.diff(run.time))))
     data = mujoco.MjData(model)
     addresses = model.jnt_qposadr[[model.joint(joint).id for joint in run.joints]]
 

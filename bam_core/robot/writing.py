@@ -17,6 +17,7 @@ from bam_core.identification.software import package_versions, software
 from bam_core.robot.curves import CURVES, save_curves
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.deviations_file import deviations_path, save_deviations
+from bam_core.robot.prediction_file import prediction_path, save_prediction
 from bam_core.robot.result import RobotIdentification, RobotParameters, RobotTask
 from bam_core.robot.settings import RobotIdentifySettings
 from bam_core.servo.model import Provenance, ServoModel
@@ -54,7 +55,7 @@ class RobotOutput:
         self.unfinished.add(parameters.model)
 
     def write(self, identification: RobotIdentification) -> None:
-        """Write `SERVO_MODEL.yaml`, `deviations/MODEL.yaml`, `trajectories.npz`, and last `summary.json`.
+        """Write servos, deviations, predictions and curves of all models, and last `summary.json`.
 
         What this object has written before is replaced.
 
@@ -101,6 +102,7 @@ def _write(identification: RobotIdentification, draft: Path, robot: str) -> None
             test_mae=identification.mae(model, identification.test),
         )
         _write_model(draft, model, fit.servos, fit.deviations, provenance)
+        save_prediction(fit.prediction, prediction_path(draft, model))
     save_curves(draft / CURVES, identification.task.joints, identification.curves())
     summary = {
         "robot": robot,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bam_core.cli.logs import add_params
 from bam_core.cli.opengl import require_opengl
 from bam_core.cli.robot.case import add_runs, params_by_model, robot_case
-from bam_core.errors import Conflict, Missing, UnknownName
+from bam_core.errors import Conflict, Missing, OutOfRange, UnknownName
 from bam_core.files.atomic_file import require_file, write_text
 from bam_core.text.table import format_table
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bam_core.robot.deviations import RobotDeviations
+    from bam_core.robot.prediction import RobotPrediction
     from bam_core.robot.run import RobotRun
     from bam_core.robot.validation import RobotValidation
 
@@ -42,6 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "where 'bam robot identify' writes it)",
     )
     parser.add_argument(
+        "--draws",
+        type=int,
+        default=0,
+        metavar="N",
+        help="simulate as many draws of each fit, 10 to 100, and compare 90 %% bands with what was measured "
+        "(default: none); needs predictions/MODEL.json beside the servos",
+    )
+    parser.add_argument(
         "--film",
         metavar="FILE",
         help="a film, .gif or .mp4 (needs ffmpeg), of the measured robot, a translucent ghost, against the "
@@ -61,13 +70,17 @@ def run(arguments: argparse.Namespace) -> int:
         raise Missing("--film", "the film's file, as --run says which log is filmed")
     from tqdm import tqdm
 
+    from bam_core.robot.bands import coverage
     from bam_core.robot.frame_rate import rate_findings
     from bam_core.robot.joint_direction import direction_findings
-    from bam_core.robot.validation import validate_robot
+    from bam_core.robot.prediction import LEAST_DRAWS, MOST_DRAWS
+    from bam_core.robot.validation import errors_of, simulate_runs
     from bam_core.text.finding import log_findings
 
     if arguments.json:
         require_file(arguments.json)
+    if arguments.draws and not LEAST_DRAWS <= arguments.draws <= MOST_DRAWS:
+        raise OutOfRange("--draws", arguments.draws, f"{LEAST_DRAWS} to {MOST_DRAWS}, or 0 for none")
     case = robot_case(arguments)
     models = params_by_model(arguments.params or [], case)
     filmed = _filmed(arguments.filmed, case.runs)
@@ -75,24 +88,39 @@ def run(arguments: argparse.Namespace) -> int:
     deviations = _deviations(arguments.deviations, folder, model)
     for findings in (direction_findings, rate_findings):
         log_findings(log, findings(case.bench, case.runs, case.joints, servos, deviations))
-    validations = {}
+    predictions = _predictions(models) if arguments.draws else {}
+    validations, coverages = {}, {}
     with tqdm(total=len(models) * len(case.runs), unit=" runs", disable=None, leave=False) as bar:
         for model, (servos, folder) in models.items():
             bar.set_description(model)
-            validations[model] = validate_robot(
+            simulated = simulate_runs(
                 case.bench,
                 case.runs,
-                case.joints,
                 servos,
                 _deviations(arguments.deviations, folder, model),
                 done=lambda _: bar.update() and None,
             )
+            validations[model] = errors_of(case.runs, case.joints, simulated)
+            if model in predictions:
+                bands = {}
+                for run in case.runs:
+                    bar.set_description(f"{model}, bands of {run.name}")
+                    band = predictions[model].half_widths(
+                        case.bench, run, case.joints, servos, simulated[run.name], draws=arguments.draws
+                    )
+                    if band is not None:
+                        bands[run.name] = band
+                coverages[model] = coverage(case.runs, case.joints, simulated, bands)
     if arguments.json:
         content: dict[str, Any] = {model: validation.summary() for model, validation in validations.items()}
+        for model, shares in coverages.items():
+            content[model]["band_90_coverage"] = shares
         if case.excluded:
             content["excluded"] = [excluded.summary() for excluded in case.excluded]
         write_text(arguments.json, json.dumps(content, indent=2) + "\n")
     print(_table(validations, case.runs))
+    if coverages:
+        print(_coverage_table(coverages))
     print(_told_of_deviations(arguments.deviations, models))
     if arguments.film:
         from bam_core.robot.film import write_robot_film
@@ -168,6 +196,40 @@ def _table(validations: Mapping[str, RobotValidation], runs: Sequence[RobotRun])
             )
         )
     return format_table(["MAE [mrad]", "kp", "supply [V]", "compared [s]", *validations], rows)
+
+
+def _predictions(
+    models: Mapping[str, tuple[object, Path | None]],
+) -> dict[str, RobotPrediction]:
+    """Return what each fit expects of other runs; raises Missing."""
+    from bam_core.robot.prediction_file import load_prediction, prediction_path
+
+    predictions = {}
+    for model, (_, folder) in models.items():
+        path = None if folder is None else prediction_path(folder, model)
+        if path is None or not path.is_file():
+            raise Missing(
+                f"--draws, prediction of {model}",
+                "--params with servos that 'bam robot identify' wrote"
+                if path is None
+                else f"{path}, which 'bam robot identify' writes",
+                advice="leave --draws out, or identify again",
+            )
+        predictions[model] = load_prediction(path)
+    return predictions
+
+
+def _coverage_table(coverages: Mapping[str, Mapping[str, float]]) -> str:
+    """Shares of samples within 90 % bands, in percent: one row per run, one column per model."""
+    names = list(dict.fromkeys(name for shares in coverages.values() for name in shares))
+    rows = [
+        [
+            name,
+            *(f"{100 * shares[name]:.1f}" if name in shares else "no band" for shares in coverages.values()),
+        ]
+        for name in names
+    ]
+    return format_table(["within 90 % bands [%]", *coverages], rows)
 
 
 def _used(run: RobotRun) -> tuple[str, str, str]:

@@ -78,12 +78,17 @@ def test_a_robot_is_identified_and_validated_with_the_result(
     assert str(PriorOnly()) in printed
     file = tmp_path / "errors.json"
     params = [str(path) for path in sorted(output.glob("*.yaml"))]
-    assert main([*command(place, "validate", test), "--params", *params, "--json", str(file)]) == 0
+    assert (
+        main([*command(place, "validate", test), "--params", *params, "--draws", "10", "--json", str(file)])
+        == 0
+    )
     errors = json.loads(file.read_text())["m1"]
     assert errors["mae"] == pytest.approx(
         model["test_mae"], abs=1e-9
     )  # with the deviations beside the servos
     assert set(errors["per_log"]["c_kp16"]["per_joint"]) == {"shoulder", "elbow"}
+    assert 0.5 < errors["band_90_coverage"]["c_kp16"] <= 1.0
+    assert main([*command(place, "validate", test), "--draws", "10"]) == 2  # nothing was identified
     assert str(output / "deviations" / "m1.yaml") in capsys.readouterr().out
     none = [*command(place, "validate", test), "--params", *params, "--deviations", "none"]
     assert main([*none, "--json", str(file)]) == 0

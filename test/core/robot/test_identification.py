@@ -91,6 +91,7 @@ def test_results_are_written_once_and_read_again(found: RobotIdentification, tmp
         "deviations",
         "mx106_m1.yaml",
         "mx64_m1.yaml",
+        "predictions",
         "summary.json",
         "trajectories.npz",
     ]

@@ -34,7 +34,9 @@ def _bench() -> RobotBench:
 def _told() -> RobotRun:
     """The arm is lowered from the side in steps, lower and lower, and raised between them."""
     time = np.arange(0.0, 16.0, 0.02)
-    lift = 1.2 - 0.6 * np.interp(time % 4.0, [0.6, 1.2, 2.4, 3.0], [0.0, 1.0, 1.0, 0.0]) * (0.8 + 0.05 * time)
+    lift = 1.2 - 0.6 * np.interp(time % 4.0, [0.6, 1.2, 2.4, 3.0], [0.0, 1.0, 1.0, 0.0]) * (
+        0.8 + 0.2 * (time // 4.0)
+    )
     goal = np.stack([lift, np.full_like(lift, 0.1)], axis=1)
     return RobotRun(
         name="down", joints=JOINTS, time=time, goal_position=goal, position=goal, kp=32.0, supply_voltage=12.0
