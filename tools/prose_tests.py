@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests that assert sentences: counted, a part of `make check`. Status 1 where there are more than before.
 
-Sentences are made in `bam_core/text` and tested in ``test/core/text``; other tests assert kinds and numbers.
+Sentences are made in `bam_core/text` and `bam_ros/text`, and tested in ``test/core/text`` and
+``test/ros/text``; other tests assert kinds and numbers.
 Prose is a string literal (or f-string) with three words or more; a word has two letters or more, and no
 digit or sign of code. A test asserts it if the literal is compared in an assertion (``==``, ``in``), is an
 argument of a search in one (``startswith``, ``re.search``, ``count``), or is the ``match`` of `pytest.raises`
@@ -9,7 +10,7 @@ or `pytest.warns`. Literals that reach the assertion through a variable are not 
 
 A test counts as one of error lines if all its prose is in a ``match``, or is compared with an error's text
 (``.value``, ``.err``, ``stderr``): these lines are typed already, `bam_core.errors`. All others count as
-tests of sentences. Tests in ``test/core/text`` do not count.
+tests of sentences. Tests of the two rooms ``text`` do not count.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-TEXT = ROOT / "test/core/text"
+TEXT = (ROOT / "test/core/text", ROOT / "test/ros/text")
 
 MOST_SENTENCES = 65
 """Tests of sentences. May only fall: lower it when it does."""
@@ -125,7 +126,7 @@ def _name(node: ast.expr) -> str:
 
 def main(arguments: list[str]) -> int:
     """Print the counts; with --list, every test and its first literal."""
-    files = (file for file in sorted((ROOT / "test").rglob("test_*.py")) if TEXT not in file.parents)
+    files = (file for file in sorted((ROOT / "test").rglob("test_*.py")) if not {*TEXT} & {*file.parents})
     tests = list(prose_tests(files))
     sentences = [test for test in tests if not test.of_errors]
     if "--list" in arguments:

@@ -6,8 +6,6 @@ from __future__ import annotations
 from bam_core.errors import BamError, Unavailable
 from bam_ros.driver.servo_bus import BusGone
 
-PERIOD = 1.0
-"""Time between two attempts, s; that of a port that was lost later."""
 _OTHER_FAILURES = 3
 """Failures of another kind in a row that end the wait.
 

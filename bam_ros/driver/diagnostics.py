@@ -11,6 +11,7 @@ from bam_ros.driver.bus_statistics import BusStatistics
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
 from bam_ros.driver.servo_bus import ServoBus, ServoSample
 from bam_ros.driver.servo_loop import ServoLoop
+from bam_ros.text.driver_notices import LostReads, NothingRead
 
 TOLERABLE_LOSS = 0.01
 """Share of lost reads up to which a bus counts as healthy."""
@@ -31,12 +32,12 @@ def servo_diagnostics(
     if bus is None or loop is None:
         level, text = (DiagnosticStatus.ERROR, failure) if failure else (DiagnosticStatus.OK, "not active")
         bus_status = _status(f"{node}: bus", level, text, {})
-        return DiagnosticArray(status=[bus_status, *_unknown(node, joints, "the node is not active")])
+        return DiagnosticArray(status=[bus_status, *_unknown(node, joints, "not_active")])
     bus_status = _bus_status(node, bus, loop, loop.report())
     sample = loop.sample
     if sample is None:
-        reason = "the bus is lost" if loop.bus_lost else "nothing was read yet"
-        return DiagnosticArray(status=[bus_status, *_unknown(node, bus.names, reason)])
+        kind = "bus_lost" if loop.bus_lost else "not_yet"
+        return DiagnosticArray(status=[bus_status, *_unknown(node, bus.names, kind)])
     withheld = loop.withheld
     return DiagnosticArray(
         status=[
@@ -49,8 +50,9 @@ def servo_diagnostics(
     )
 
 
-def _unknown(node: str, joints: Sequence[str], reason: str) -> list[DiagnosticStatus]:
-    return [_status(f"{node}: {name}", DiagnosticStatus.STALE, f"unknown, {reason}", {}) for name in joints]
+def _unknown(node: str, joints: Sequence[str], kind: str) -> list[DiagnosticStatus]:
+    reason = str(NothingRead(kind=kind))
+    return [_status(f"{node}: {name}", DiagnosticStatus.STALE, reason, {}) for name in joints]
 
 
 def _bus_status(node: str, bus: ServoBus, loop: ServoLoop, statistics: BusStatistics) -> DiagnosticStatus:
@@ -70,13 +72,9 @@ def _bus_status(node: str, bus: ServoBus, loop: ServoLoop, statistics: BusStatis
         return _status(f"{node}: bus", level, loop.fault, values)
     if not loop.running:
         return _status(f"{node}: bus", DiagnosticStatus.ERROR, "loop stopped", values)
-    warnings = list(bus.warnings)
+    warnings = [str(warning) for warning in bus.warnings]
     if statistics.lost > TOLERABLE_LOSS:
-        warnings.insert(
-            0,
-            f"{statistics.lost:.1%} of the last second's reads lost (expected at most {TOLERABLE_LOSS:.0%}); "
-            f"check cable, termination and latency timer",
-        )
+        warnings.insert(0, str(LostReads(share=statistics.lost, most=TOLERABLE_LOSS)))
     if warnings:
         return _status(f"{node}: bus", DiagnosticStatus.WARN, "; ".join(warnings), values)
     return _status(f"{node}: bus", DiagnosticStatus.OK, "running", values)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from bam_ros.driver.servo_bus import ServoSample
-from bam_ros.driver.torque_reasons import JointNotFollowing
+from bam_ros.text.torque_reasons import JointNotFollowing
 
 _TIME = 0.5
 """How long the error may be too large, s: servos that move follow a step within their limits in less."""

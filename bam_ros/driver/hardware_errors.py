@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hardware errors that servos report: the bits of `bam_bench/msg/ServoStates`, each with its cure."""
+"""Hardware errors that servos report: the bits of `bam_bench/msg/ServoStates`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import IntFlag
-from types import MappingProxyType
 
 from bam_bench.msg import ServoStates
+
+from bam_ros.text.hardware_error_words import CURES, hardware_error_line
 
 
 class HardwareError(IntFlag):
@@ -35,26 +35,9 @@ FATAL = (
 )
 """Errors of the servo itself, after which torque is released; the others concern a single packet."""
 
-_CURES: Mapping[HardwareError, str] = MappingProxyType(
-    {
-        HardwareError.INPUT_VOLTAGE: "check the supply and its cable against the servo's voltage limits",
-        HardwareError.OVERHEATING: "let the servo cool down, then reduce load or duty cycle",
-        HardwareError.OVERLOAD: "free the shaft or reduce the load",
-        HardwareError.ENCODER: "reboot the servo; if it persists its position sensor is broken",
-        HardwareError.ELECTRICAL_SHOCK: "check wiring and supply current, then reboot the servo",
-        HardwareError.ANGLE_LIMIT: "keep goals within the servo's position limits",
-        HardwareError.RANGE: "keep written values within their registers' ranges",
-        HardwareError.CHECKSUM: "check cable length, termination and baud rate",
-        HardwareError.INSTRUCTION: "check that the configured protocol matches the servo's firmware",
-        HardwareError.DRIVE: "see /diagnostics for its name, then reboot the servo",
-    }
-)
-
 
 def describe_hardware_errors(joint: str, bits: int) -> tuple[str, ...]:
     """Return one line per error bit that is set: the joint, the error's name, what to do."""
     return tuple(
-        f"{joint}: hardware error {(error.name or '').lower().replace('_', ' ')} (bit {error:#x}); {cure}"
-        for error, cure in _CURES.items()
-        if bits & error
+        hardware_error_line(joint, name, HardwareError[name]) for name in CURES if bits & HardwareError[name]
     )

@@ -16,7 +16,7 @@ from bam_ros.driver.joint_states import (
 )
 from bam_ros.driver.safety_states import Report
 from bam_ros.driver.servo_bus import ServoSample
-from bam_ros.driver.torque_reasons import AskedInFault, CommandsEnded, OutsideLimits, Reason
+from bam_ros.text.torque_reasons import AskedInFault, CommandsEnded, OutsideLimits, Reason
 
 _IDLE = JointCommand()
 _ASKING = AskedInFault()

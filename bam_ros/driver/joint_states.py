@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from bam_ros.driver.torque_reasons import Reason
+from bam_ros.text.torque_reasons import Reason
 
 
 class JointMode(Enum):

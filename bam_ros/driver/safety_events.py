@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bam_ros.driver.torque_reasons import Reason
+from bam_ros.text.torque_reasons import Reason
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,8 @@ from bam_ros.driver.safety_events import (
     TorqueAsked,
     TorqueNotAsked,
 )
-from bam_ros.driver.torque_reasons import InterruptedWhileAsked, Reason
+from bam_ros.text.driver_notices import BusBack
+from bam_ros.text.torque_reasons import InterruptedWhileAsked, Reason
 
 
 class Mode(Enum):
@@ -170,7 +171,9 @@ def transition(safety: Safety, event: Event) -> Step:
         case BusFound(summary) if mode in BUS_AWAY:
             assert safety.fault is not None
             back = Fault(safety.fault.reason, bus_is_back=True)
-            return Safety(mode=_MODE_ONCE_OPEN[mode], fault=back), (Report(False, f"bus is back: {summary}"),)
+            return Safety(mode=_MODE_ONCE_OPEN[mode], fault=back), (
+                Report(False, str(BusBack(summary=summary))),
+            )
         case BusNotFound(reason) if mode in BUS_AWAY:
             return replace(safety, not_found=reason), ()
         case OtherServosFound(reason) if mode in BUS_AWAY:

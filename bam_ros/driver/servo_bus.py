@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bam_core.errors import Conflict, Unavailable
+from bam_ros.text.notice import Notice
 
 EACH_ONCE = (
     "correct the parameter; two servos on one joint are not driven as one: give each a name of its own, and"
@@ -183,8 +184,8 @@ class ServoBus(ABC):
         return (LawSettings(),) * len(self.names)
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """What is not as it should be though the bus works, one line each; valid after `open`."""
+    def warnings(self) -> tuple[Notice | str, ...]:
+        """What is not as it should be though the bus works; valid after `open`."""
         return ()
 
     @property

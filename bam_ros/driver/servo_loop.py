@@ -46,7 +46,7 @@ from bam_ros.driver.servo_bus import (
     ServoGoal,
     ServoSample,
 )
-from bam_ros.driver.torque_reasons import CommandsEnded, Reason
+from bam_ros.text.torque_reasons import CommandsEnded, Reason
 
 T = TypeVar("T")
 

@@ -24,20 +24,21 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from bam_core.errors import BamError, Unavailable
-from bam_ros.driver import device_wait
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
 from bam_ros.driver.device_wait import DeviceWait
 from bam_ros.driver.diagnostics import servo_diagnostics
+from bam_ros.driver.gains_hold import GainsHold
 from bam_ros.driver.joint_command import JointCommandTopic
 from bam_ros.driver.joint_limits import Range, joint_limits, limit_warnings, parse_limits
 from bam_ros.driver.loop_settings import LoopSettings
+from bam_ros.driver.node_times import NodeTimes
 from bam_ros.driver.servo_about import JOINT_COMMAND
 from bam_ros.driver.servo_bus import ServoBus, ServoSample
 from bam_ros.driver.servo_commands import parse_commands, torque_off
 from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.driver.servo_services import ServoServices
 from bam_ros.driver.state_messages import StateMessages
-from bam_ros.driver.trajectory_action import OFF, TrajectoryAction, action_type
+from bam_ros.driver.trajectory_action import TrajectoryAction, action_type
 from bam_ros.driver.trajectory_follower import TrajectoryFollower
 from bam_ros.driver.trajectory_goal import DefaultTolerances
 from bam_ros.driver.trajectory_topic import TOPIC as TRAJECTORY_TOPIC
@@ -45,6 +46,7 @@ from bam_ros.driver.trajectory_topic import TrajectoryTopic
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.node.parameters import declare
 from bam_ros.node.waiting_messages import waiting_messages
+from bam_ros.text.driver_notices import CommandIgnored, NoTrajectoryAction, ReleaseNotConfirmed
 
 # Reliable, because MoveIt and others subscribe so, and subscribers that want best effort are served as well;
 # deep enough for the bursts of a loop that runs at a kilohertz.
@@ -57,7 +59,8 @@ LATCHED_QOS = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
 
-_IGNORED_TOLD = 2.0  # s in which diagnostics say why a command was ignored
+
+_TIMES = NodeTimes()
 
 
 class ServoNode(LifecycleNode):
@@ -69,6 +72,7 @@ class ServoNode(LifecycleNode):
 
     Args:
         name: of the node.
+        times: that no parameter sets.
         arguments: as for `rclpy.node.Node`.
 
     Attributes:
@@ -78,8 +82,9 @@ class ServoNode(LifecycleNode):
 
     ABOUT: ClassVar[NodeAbout]
 
-    def __init__(self, name: str, **arguments: Any) -> None:
+    def __init__(self, name: str, *, times: NodeTimes = _TIMES, **arguments: Any) -> None:
         super().__init__(name, **arguments)
+        self._times = times
         declare(self, type(self).ABOUT.parameters)
         self._bus: ServoBus | None = None
         self._loop: ServoLoop | None = None
@@ -89,7 +94,8 @@ class ServoNode(LifecycleNode):
         self._messages: StateMessages | None = None
         self._limits: tuple[Range, ...] = ()
         self._joints: tuple[str, ...] = ()  # of the bus that was configured last
-        self._ignored, self._ignored_at = "", -math.inf  # command: in words, and when, s
+        self._ignored: CommandIgnored | None = None  # the last one
+        self._ignored_at = -math.inf  # s
         self._failure: BamError | None = None  # why configuring failed last
         self._starting = False
         self._device_timer: Timer | None = None  # while its start waits for the device
@@ -112,7 +118,10 @@ class ServoNode(LifecycleNode):
         if self._by_position:
             self._offer_position_inputs()
         self._servo_services = ServoServices(
-            self._active, self._publish_configuration, self.get_logger().warning
+            self._active,
+            self._publish_configuration,
+            self.get_logger().warning,
+            GainsHold(duration=times.hold),
         )
         self.serve(SetGains, "~/set_gains", self._servo_services.set_gains)
         self.create_service(HoldGains, "~/hold_gains", self._servo_services.hold_gains)
@@ -198,7 +207,7 @@ class ServoNode(LifecycleNode):
                 raise
             if line := wait.line(failure):
                 self.get_logger().warning(line)
-            self._device_timer = self.create_timer(device_wait.PERIOD, lambda: self._try_to_start(wait))
+            self._device_timer = self.create_timer(self._times.device_poll, lambda: self._try_to_start(wait))
 
     def _stop_timer(self) -> None:
         if self._device_timer is not None:
@@ -258,9 +267,9 @@ class ServoNode(LifecycleNode):
         self._publish_configuration(bus)
         self.get_logger().info(summary)
         if self._by_position and self._trajectory_action is None:
-            self.get_logger().info(OFF)
-        for line in (*limit_warnings(bus, self._limits), *bus.warnings):
-            self.get_logger().warning(line)
+            self.get_logger().info(str(NoTrajectoryAction()))
+        for warning in (*limit_warnings(bus, self._limits), *bus.warnings):
+            self.get_logger().warning(str(warning))
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -333,10 +342,7 @@ class ServoNode(LifecycleNode):
         """Say which joints may hold on though they were released."""
         joints = self._bus.unreleased if self._bus is not None else ()
         if joints:
-            self.get_logger().error(
-                f"{', '.join(joints)}: torque off is not confirmed, though it was commanded; cut the power,"
-                f" then check cable and supply"
-            )
+            self.get_logger().error(str(ReleaseNotConfirmed(joints=joints)))
 
     def _publish(self, sample: ServoSample, sequence: int) -> None:
         """Publish a sample; called in the loop's thread."""
@@ -367,23 +373,22 @@ class ServoNode(LifecycleNode):
 
     def _on_commands(self, message: ServoCommands) -> None:
         if self._inputs is None or self._bus is None:
-            self._reject("the node is not active; activate it first")
+            self._reject(CommandIgnored(topic="servo_commands"))
             return
         try:
             limits = joint_limits(self._bus, self._limits)
             commands = parse_commands(message, self._bus.names, limits)
         except BamError as error:
             commands = torque_off(message, self._bus.names)
-            self._reject(str(error), obeyed="but for torque off" if commands else "")
+            self._reject(
+                CommandIgnored(topic="servo_commands", reason=error, is_torque_off_accepted=bool(commands))
+            )
         if commands:
             self._inputs.take(CommandInput.SERVO_COMMANDS, commands)
 
-    def _reject(self, reason: str, *, obeyed: str = "") -> None:
-        line = (
-            f"servo_commands: ignored {obeyed}, {reason}" if obeyed else f"servo_commands: ignored, {reason}"
-        )
-        self._ignored, self._ignored_at = line, time.monotonic()
-        self.get_logger().warning(line, throttle_duration_sec=1.0)
+    def _reject(self, ignored: CommandIgnored) -> None:
+        self._ignored, self._ignored_at = ignored, time.monotonic()
+        self.get_logger().warning(str(ignored), throttle_duration_sec=1.0)
 
     def _take_joint_commands(self, message: JointState) -> None:
         """Take the newest of each set of joints, of a message and all that queued up behind it."""
@@ -397,15 +402,15 @@ class ServoNode(LifecycleNode):
 
     def _on_joint_command(self, message: JointState) -> None:
         if self._joint_command is None or self._bus is None:
-            self.get_logger().warning(
-                "joint_command: ignored, the node is not active; activate it first", throttle_duration_sec=1.0
-            )
+            self.get_logger().warning(str(CommandIgnored(topic=JOINT_COMMAND)), throttle_duration_sec=1.0)
             return
         try:
             limits = joint_limits(self._bus, self._limits)
             self._joint_command.take(message.name, message.position, limits)
         except BamError as error:
-            self.get_logger().warning(f"joint_command: ignored, {error}", throttle_duration_sec=1.0)
+            self.get_logger().warning(
+                str(CommandIgnored(topic=JOINT_COMMAND, reason=error)), throttle_duration_sec=1.0
+            )
 
     def _active(self) -> tuple[ServoBus, ServoLoop]:
         if self._bus is None or self._loop is None:
@@ -432,11 +437,9 @@ class ServoNode(LifecycleNode):
         failure = str(self._failure or "")
         name = self.get_fully_qualified_name().lstrip("/")  # two benches have drivers of the same name
         array = servo_diagnostics(name, self._bus, self._loop, failure, self._joints)
-        if time.monotonic() - self._ignored_at < _IGNORED_TOLD:  # or a stream would seem to be missing
-            about = array.status[0]
-            about.message = (
-                f"{self._ignored}; {about.message}" if about.level > DiagnosticStatus.OK else self._ignored
-            )
+        if time.monotonic() - self._ignored_at < self._times.ignored:  # or a stream would seem to be missing
+            about, ignored = array.status[0], str(self._ignored)
+            about.message = f"{ignored}; {about.message}" if about.level > DiagnosticStatus.OK else ignored
             about.level = max(about.level, DiagnosticStatus.WARN)
         array.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(array)

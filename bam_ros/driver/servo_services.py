@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import astuple
 from typing import Any
 
 from bam_bench.srv import HoldGains, SetGains
 from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError
-from bam_ros.driver.gains_hold import HOLD_TIME, GainsHold
+from bam_ros.driver.gains_hold import GainsHold
 from bam_ros.driver.servo_bus import Gains, ServoBus
 from bam_ros.driver.servo_loop import ServoLoop
+from bam_ros.text.driver_notices import GainsAnswer, Rebooted
 
 _REBOOT_TIME = 10.0  # s; of one servo
 
@@ -24,8 +26,6 @@ class ServoServices:
         active: returns bus and loop; raises BamError where the node is not active.
         publish_configuration: of a bus whose registers may have changed.
         warn: logs a warning, with `throttle_duration_sec`.
-
-    Attributes:
         gains_hold: who holds the gains.
     """
 
@@ -34,9 +34,10 @@ class ServoServices:
         active: Callable[[], tuple[ServoBus, ServoLoop]],
         publish_configuration: Callable[[ServoBus], None],
         warn: Callable[..., Any],
+        gains_hold: GainsHold,
     ) -> None:
         self._active = active
-        self.gains_hold = GainsHold()
+        self.gains_hold = gains_hold
         self._publish_configuration = publish_configuration
         self._warn = warn
 
@@ -49,12 +50,16 @@ class ServoServices:
         except BamError as error:
             response.message = str(error)
             return response
-        response.success = held == wanted
-        response.message = f"{request.name}: kp {held.kp:g}, ki {held.ki:g}, kd {held.kd:g}"
-        if not response.success:
-            response.message += f" (wanted {wanted.kp:g}, {wanted.ki:g}, {wanted.kd:g}; {_why_not(holder)})"
+        answer = GainsAnswer(
+            joint=request.name,
+            held=astuple(held),
+            wanted=astuple(wanted),
+            holder=holder,
+            hold_time=self.gains_hold.duration,
+        )
+        response.success, response.message = answer.is_as_wanted, str(answer)
         if holder and not response.success:
-            self._warn(f"set_gains: {response.message}", throttle_duration_sec=1.0)
+            self._warn(f"set_gains: {answer}", throttle_duration_sec=1.0)
         return response
 
     def hold_gains(self, request: HoldGains.Request, response: HoldGains.Response) -> HoldGains.Response:
@@ -84,17 +89,10 @@ class ServoServices:
             return response
         self._publish_configuration(bus)  # registers that a reboot resets may have limited a servo
         response.success = True
-        response.message = f"rebooted, torque off: {', '.join(bus.names)}"
+        response.message = str(Rebooted(joints=bus.names))
         return response
 
     def _write_gains(self, bus: ServoBus, name: str, wanted: Gains) -> tuple[Gains, str]:
         """Write gains, or read those that are held; return the servo's, and who holds them."""
         holder = self.gains_hold.holder
         return (bus.read_gains(name) if holder else bus.set_gains(name, wanted)), holder
-
-
-def _why_not(holder: str) -> str:
-    """Return why a servo has not the gains that were wanted; empty `holder`: nobody holds them."""
-    if not holder:
-        return "firmware takes integers"
-    return f"{holder} holds them; wait for its end, {HOLD_TIME:g} s after it renewed ~/hold_gains last"

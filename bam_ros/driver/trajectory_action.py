@@ -18,11 +18,6 @@ from bam_ros.driver.trajectory_goal import Ending, ErrorCode, Outcome, Tolerance
 
 NAME = "~/follow_joint_trajectory"
 """Of the action."""
-OFF = (
-    "follow_joint_trajectory: off, the package control_msgs is not installed; install it (Debian:"
-    " ros-$ROS_DISTRO-control-msgs), source ROS 2, start again"
-)
-"""What a node says where it has no action."""
 
 
 def action_type() -> Any:

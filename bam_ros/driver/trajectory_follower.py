@@ -24,6 +24,7 @@ from bam_ros.driver.trajectory_goal import (
     TrajectoryGoal,
 )
 from bam_ros.driver.trajectory_points import check_points
+from bam_ros.text.driver_notices import TakenBySource
 
 FEEDBACK_PERIOD = 0.05
 """Least time between two reports of progress, s on the clock of the bus."""
@@ -147,7 +148,7 @@ class TrajectoryFollower:
         if sample is None or any(not math.isfinite(sample.position[place]) for place in places):
             raise _RefusedError("joints: no position was read yet (expected one); wait for joint_states")
         if closed := self._inputs.closed(CommandInput.TRAJECTORY, places):
-            raise _RefusedError(_taken(names, closed))
+            raise _RefusedError(str(self._taken(closed)))
         path = JointPath(goal.points)
         start = self._start(goal, path, sample, now)
         states = [self._state(place, sample, now) for place in places]
@@ -221,14 +222,17 @@ class TrajectoryFollower:
         """Send goals; end the goal, and return false, where an input of higher priority commands a joint."""
         refused = self._inputs.take(CommandInput.TRAJECTORY, active.commands(positions))
         if refused:
-            self._end(active, _aborted(_taken(self._bus.names, refused)))
+            self._end(active, _aborted(str(self._taken(refused))))
         return not refused
 
     def _why_without_torque(self, place: int) -> str:
         if self._inputs.closed(CommandInput.TRAJECTORY, (place,)):
-            return _taken(self._bus.names, (place,))
+            return str(self._taken((place,)))
         name = self._bus.names[place]
         return f"{name}: its torque is off ({self._loop.withheld.get(name, 'expected on')})"
+
+    def _taken(self, places: Iterable[int]) -> TakenBySource:
+        return TakenBySource(joints=tuple(self._bus.names[place] for place in sorted(places)))
 
     def _errors(self, active: ActiveTrajectory, tolerances: Sequence[Tolerance], progress: Progress) -> str:
         """Return which joint is not where it should be, in words; empty: all are."""
@@ -292,11 +296,6 @@ class _RefusedError(Exception):
     def __init__(self, text: str, code: ErrorCode = ErrorCode.INVALID_GOAL) -> None:
         super().__init__(text)
         self.code = code
-
-
-def _taken(names: Sequence[str], places: Iterable[int]) -> str:
-    joints = ", ".join(names[place] for place in sorted(places))
-    return f"{joints}: commanded by servo_commands (expected no such command for command_timeout); stop them"
 
 
 def _aborted(text: str, code: ErrorCode = ErrorCode.INVALID_GOAL) -> Outcome:

@@ -13,6 +13,7 @@ from bam_core.errors import printable_line
 from bam_ros.driver.trajectory_action import trajectory_of
 from bam_ros.driver.trajectory_follower import TrajectoryFollower
 from bam_ros.driver.trajectory_goal import Ending, Outcome
+from bam_ros.text.driver_notices import CommandIgnored
 
 TOPIC = "~/joint_trajectory"
 
@@ -38,7 +39,7 @@ class TrajectoryTopic:
             return
         follower = self._follower()
         if follower is None:
-            self._warn("joint_trajectory: ignored, the node is not active; activate it first")
+            self._warn(str(CommandIgnored(topic="joint_trajectory")))
             return
         stopped = self._stopped = [False]
         follower.start(trajectory_of(message), self._on_done, cancelled=lambda: stopped[0])

@@ -37,6 +37,7 @@ from bam_ros.dynamixel.servo import (
     DynamixelServo,
 )
 from bam_ros.dynamixel.servo_group import ServoGroup
+from bam_ros.text.notice import Notice
 
 _CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
 _RELEASE_ATTEMPTS = 3  # of the whole round; each write has its own
@@ -185,7 +186,7 @@ class DynamixelBus(ServoBus):
         return self._law_settings
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[Notice | str, ...]:
         """What limits the loop rate, and what is unusual about the servos."""
         port = [self._port.warning] if self._port is not None and self._port.warning else []
         return (*port, *(line for servo in self._servos for line in servo.warnings))

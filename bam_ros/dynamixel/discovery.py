@@ -12,6 +12,7 @@ from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTable, Contro
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.register import Register
+from bam_ros.text.dynamixel_notices import SearchBegun, numbers_list
 
 BAUD_RATES = (57600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115200)
 """Tried in this order after the configured one: factory settings first, then what people choose."""
@@ -56,6 +57,45 @@ class FoundServos:
         return f"{servos}; {protocol} at {self.baud_rate} baud"
 
 
+class NoServoAnswers(BusGone):
+    """A port on which nobody answers.
+
+    Attributes:
+        ids: that were asked at every rate.
+        baud_rates: at which every id was asked, bit/s.
+        rare_baud_rates: at which `ids` were asked, too; may be empty.
+        scanned: ids of Protocol 1.0 that were asked beside them; with Protocol 2.0 all are. Empty: none were.
+    """
+
+    def __init__(
+        self,
+        port: str,
+        ids: Sequence[int],
+        baud_rates: Sequence[int],
+        *,
+        rare_baud_rates: Sequence[int] = (),
+        scanned: Sequence[int] = (),
+    ) -> None:
+        """Compose the line; `port` is the path, the rest see above."""
+        self.ids, self.baud_rates = tuple(ids), tuple(baud_rates)
+        self.rare_baud_rates, self.scanned = tuple(rare_baud_rates), tuple(scanned)
+        named = numbers_list(ids)
+        tried = f"id {named}"
+        if scanned:
+            tried += (
+                f", every other id with protocol 2.0, ids {scanned[0]} to {scanned[-1]} with protocol 1.0"
+            )
+        rates = f"baud rates {numbers_list(baud_rates)}"
+        if rare_baud_rates:
+            rates += f", and for id {named} {numbers_list(rare_baud_rates)}"
+        super().__init__(
+            f"port {port}",
+            f"no servo answers (tried {tried}; {rates})",
+            advice="check the servo's power and its data cable, that it is on this port, and set baud_rate"
+            " and ids if it has others",
+        )
+
+
 def find_servos(
     port: SerialPort,
     ids: Sequence[int],
@@ -96,7 +136,7 @@ def find_servos(
     for rate in (*rates * _SWEEPS, *rare):
         if rate != rates[0] and not told:
             told = True
-            say(_plan(port, ids, rates, protocols))
+            say(str(_plan(port, ids, rates, protocols)))
         links = [link for _, link in _links(port, [rate], protocols, stop, rare)]
         present = _answering(links, ids, tries=2)
         if present:  # the rate is right: what is missing may be lost answers alone
@@ -110,7 +150,7 @@ def find_servos(
             elsewhere = _search_elsewhere(port, missing, [rate, *rates], stop) if search else {}
             raise _incomplete(port, rate, present, missing, elsewhere)
     if not told:
-        say(_plan(port, ids, rates, protocols))
+        say(str(_plan(port, ids, rates, protocols)))
     if search and protocol:
         _require_protocol(port, protocol, _search_elsewhere(port, ids, rates, stop))
     raise _nothing(port, ids, rates, stop, search)
@@ -163,13 +203,14 @@ def _incomplete(
     elsewhere: Mapping[int, tuple[int, int]],
 ) -> BusGone | Conflict:
     """Return why some servos are missing beside others: no answer, another baud rate, another protocol."""
-    others = f"id {_list(sorted(present))}"
+    others = f"id {numbers_list(sorted(present))}"
     protocols = " and ".join(sorted({f"{link.protocol}.0" for link in present.values()}))
     silent = [servo for servo in missing if servo not in elsewhere]
     if silent:
         return BusGone(
             f"port {port.port_name}",
-            f"no answer from id {_list(silent)} ({others} answered with protocol {protocols} at {rate} baud)",
+            f"no answer from id {numbers_list(silent)} ({others} answered with protocol {protocols} at {rate}"
+            " baud)",
             advice="check its cable, id and baud rate",
         )
     if all(answering == rate for answering, _ in elsewhere.values()):
@@ -192,16 +233,16 @@ def _incomplete(
     )
 
 
-def _plan(port: SerialPort, ids: Sequence[int], rates: Sequence[int], protocols: Sequence[int]) -> str:
-    numbers = " and ".join(f"{number}.0" for number in sorted(protocols))
-    return (
-        f"port {port.port_name}: searching servos, baud rates {_list(rates)} x ids {_list(ids)} x"
-        f" protocol {numbers}, then other ids; takes up to {_SECONDS_PER_RATE * len(rates):.0f} s"
+def _plan(
+    port: SerialPort, ids: Sequence[int], rates: Sequence[int], protocols: Sequence[int]
+) -> SearchBegun:
+    return SearchBegun(
+        port=port.port_name,
+        baud_rates=tuple(rates),
+        ids=tuple(ids),
+        protocols=tuple(protocols),
+        longest=_SECONDS_PER_RATE * len(rates),
     )
-
-
-def _list(numbers: Iterable[int]) -> str:
-    return ", ".join(map(str, numbers))
 
 
 def _links(
@@ -243,22 +284,16 @@ def _nothing(
         if others:
             return Unavailable(
                 f"port {port.port_name}",
-                f"no servo with id {_list(ids)}, but id {_list(others)} answered (protocol {link.protocol}.0"
-                f" at {rate} baud)",
+                f"no servo with id {numbers_list(ids)}, but id {numbers_list(others)} answered (protocol"
+                f" {link.protocol}.0 at {rate} baud)",
                 advice="set the parameter ids to it, or change the servo's id",
             )
-    tried = f"id {_list(ids)}"
-    if search:
-        tried += (
-            ", every other id with protocol 2.0,"
-            f" ids {_SCANNED_IDS[0]} to {_SCANNED_IDS[-1]} with protocol 1.0"
-        )
-    return BusGone(
-        f"port {port.port_name}",
-        f"no servo answers (tried {tried}; baud rates {_list(rates)}"
-        + (f", and for id {_list(ids)} {_list(RARE_BAUD_RATES)})" if search else ")"),
-        advice="check the servo's power and its data cable, that it is on this port, and set baud_rate and"
-        " ids if it has others",
+    return NoServoAnswers(
+        port.port_name,
+        ids,
+        rates,
+        rare_baud_rates=RARE_BAUD_RATES if search else (),
+        scanned=_SCANNED_IDS if search else (),
     )
 
 

@@ -26,6 +26,8 @@ from bam_ros.dynamixel.law_registers import (
 )
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.state_block import direct_block, packed_block
+from bam_ros.text.dynamixel_notices import DutyLimited, TorqueOnAtStart
+from bam_ros.text.notice import Notice
 
 WATCHDOG, PWM_WATCHDOG = 0.3, 0.2
 """Silence on the bus after which a Protocol 2.0 servo stops by itself, s, unless told otherwise.
@@ -98,7 +100,7 @@ class DynamixelServo:
         self.goal: int | None = None
         self.limits = self._ends = (-math.inf, math.inf)
         self.law = LawSettings()
-        self.warnings: list[str] = []
+        self.warnings: list[Notice | str] = []
         self._borrowed = borrowed or BorrowedRegisters()
         self.link = link
         self._pwm, self._pwm_limit = pwm, 0
@@ -189,10 +191,7 @@ class DynamixelServo:
         elif table.protocol == 1 and not self.error() & HardwareError.OVERLOAD:
             self._recover_torque_limit()
         if "startup_configuration" in table and self.read("startup_configuration") & _TORQUE_ON_AT_START:
-            self.warnings.append(
-                f"{self.name}: its torque goes on by itself when it gets power (expected off); clear bit 0 of"
-                " its register startup_configuration"
-            )
+            self.warnings.append(TorqueOnAtStart(joint=self.name))
         if self._current_limit:
             self._limit_current()
         for register in table.law_off:
@@ -305,10 +304,8 @@ class DynamixelServo:
         duty, own = duty_of(limit, self.table), own_duty(self.table)
         self.law = replace(self.law, demand_limit=duty)
         if duty < own:
-            self.warnings.append(
-                f"{self.name}: its registers {registers} limit its duty to {duty:.3g} (expected {own:.4g}, as"
-                " its firmware does); raise them if that is not intended, recordings contain the limit"
-            )
+            limits = limit_registers(self.table)
+            self.warnings.append(DutyLimited(joint=self.name, registers=limits, duty=duty, own=own))
 
     def release(self) -> None:
         """Turn torque off and wait for the confirmation.

@@ -7,14 +7,14 @@ import math
 from collections import deque
 from dataclasses import dataclass, field
 
-from bam_ros.driver.torque_reasons import TorqueReason
 from bam_ros.erob.cia402 import DriveState, Encoder, Mode, PowerSwitch, decode_status
-from bam_ros.erob.goal_faults import DriveReleased, OtherMode
 from bam_ros.erob.goal_guard import GoalGuard, GoalLimits
 from bam_ros.erob.messages import AxisGoal, AxisSample
 from bam_ros.erob.objects import Object
 from bam_ros.erob.pdo_layout import PdoLayout
 from bam_ros.erob.position_law import MotorLimits, position_law
+from bam_ros.text.goal_faults import DriveReleased, OtherMode
+from bam_ros.text.torque_reasons import TorqueReason
 
 ENABLE_TIME = 1.0
 """s; what a drive gets to switch its torque on."""

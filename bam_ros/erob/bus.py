@@ -22,10 +22,12 @@ from bam_ros.driver.servo_bus import (
     ServoSample,
 )
 from bam_ros.erob.cia402 import decode_status
-from bam_ros.erob.faults import describe_fault, fault_bits
+from bam_ros.erob.faults import drive_fault, fault_bits
 from bam_ros.erob.master_process import MasterProcess
 from bam_ros.erob.messages import AxisGoal, AxisSample, Goals, Samples
 from bam_ros.erob.settings import ErobSettings, require_gain
+from bam_ros.text.erob_notices import CycleLoss, OtherRatings
+from bam_ros.text.notice import Notice
 
 _FRESH_TIME, _FRESH_CYCLES = 0.02, 4  # s, or cycles, without an answered one: then a read counts as lost
 _TOLERABLE_LOSS = 2.0  # cycles per second: one between two reports of the master
@@ -51,7 +53,7 @@ class ErobBus(ServoBus):
         self._kp = [settings.kp] * len(settings.joints)
         self._goals = self._released(0)
         self._codes: dict[str, int] = {}
-        self._settings_warnings: tuple[str, ...] = ()
+        self._settings_warnings: tuple[OtherRatings, ...] = ()
         self._serials: tuple[int, ...] = ()  # of the drives that were there first
 
     @property
@@ -80,7 +82,7 @@ class ErobBus(ServoBus):
         return tuple((max(low, goals.low), min(high, goals.high)) for (low, high), goals in ranges)
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[Notice | str, ...]:
         """What drives and master are not as they should be, and cycles that go missing."""
         master = self._master
         if master is None:
@@ -90,8 +92,7 @@ class ErobBus(ServoBus):
             return lasting
         return (
             *lasting,
-            f"interface {self._settings.interface}: {master.lost_share:.1%} of the newest cycles lost"
-            f" (expected none); check cables and plugs, and that the master gets a processor",
+            CycleLoss(interface=self._settings.interface, share=master.lost_share),
         )
 
     @property
@@ -134,7 +135,7 @@ class ErobBus(ServoBus):
     def describe_errors(self, name: str, bits: int) -> tuple[str, ...]:
         """Return the drive's fault by its name and with its cure."""
         code = self._codes.get(name)
-        return (describe_fault(name, code),) if bits and code is not None else ()
+        return (str(drive_fault(name, code)),) if bits and code is not None else ()
 
     def open(self) -> str:
         """Start the master, which brings every drive to OP with torque off.
@@ -233,9 +234,8 @@ class ErobBus(ServoBus):
         self.release()
         answer = self._ask("reset", axis=index)
         if answer["error"]:
-            raise Unavailable(
-                name, f"{answer['error']} 0x{answer['code']:04X}", advice=describe_fault(name, answer["code"])
-            )
+            fault = drive_fault(name, answer["code"])
+            raise Unavailable(name, f"{answer['error']} 0x{answer['code']:04X}", advice=str(fault))
 
     def read_object(self, name: str, index: int, subindex: int = 0) -> bytes:
         """Read an object of a drive while process data runs, undisturbed.

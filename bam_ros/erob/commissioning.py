@@ -14,12 +14,13 @@ import pysoem
 
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, Unsupported
 from bam_ros.driver.servo_bus import BusGone
-from bam_ros.erob.al_status import AlStatus, SlaveState, al_status_cure
+from bam_ros.erob.al_status import AlStatus, SlaveState
 from bam_ros.erob.cia402 import Mode
 from bam_ros.erob.objects import PRODUCT_CODE, VENDOR_ID, Object
 from bam_ros.erob.pdo_layout import Pdo
 from bam_ros.erob.sdo import abort_name
 from bam_ros.erob.segment import Segment
+from bam_ros.text.al_status_words import al_status_cure
 
 _T = TypeVar("_T")
 _STATE_TIME = 3.0  # s; what a slave gets for one change of its EtherCAT state

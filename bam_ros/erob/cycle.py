@@ -30,7 +30,8 @@ from bam_ros.erob.al_status import AlStatus
 from bam_ros.erob.axis import ENABLE_TIME, Axis
 from bam_ros.erob.cia402 import is_line_fault
 from bam_ros.erob.cycle_statistics import CycleStatistics
-from bam_ros.erob.loss import loss_error, outside_op
+from bam_ros.erob.errors import MasterStalled, NodeSilent, OutsideOp
+from bam_ros.erob.loss import loss_error
 from bam_ros.erob.mailbox_tasks import MailboxTasks
 from bam_ros.erob.master_settings import MasterSettings
 from bam_ros.erob.messages import (
@@ -190,14 +191,7 @@ class Cycle:
             statistics.period(began - self._began - period)
             statistics.late += missed
             if missed * period > self._settings.watchdog * 1e9:
-                self._trip(
-                    Unavailable(
-                        "master process",
-                        f"stood still for {(began - self._began) * 1e-9:.2f} s",
-                        expected=f"{period * 1e-9:g} s",
-                        advice="give it a processor, and real-time priority",
-                    )
-                )
+                self._trip(MasterStalled((began - self._began) * 1e-9, period * 1e-9))
         self._began = began
         if not self._receive_messages():  # as late as possible: these goals act in this period
             return False
@@ -229,13 +223,7 @@ class Cycle:
             return
         wanted = any(axis.enable for axis in goals.axes)
         if wanted and self._clock.monotonic() - self._last_goals_time > self._settings.silence:
-            self._trip(
-                Unavailable(
-                    "driver",
-                    f"no goals for {self._settings.silence:g} s while torque was on, the node hangs",
-                    advice="give it a processor",
-                )
-            )
+            self._trip(NodeSilent(self._settings.silence))
         elif goals is not self._checked_goals:
             self._checked_goals = goals
             for axis, goal in zip(self._axes, goals.axes, strict=True):
@@ -365,7 +353,7 @@ class Cycle:
         if status is not None:
             self._al_statuses[index] = status
             if not status.operational:
-                self._trip(outside_op(self._segment, index, status))
+                self._trip(OutsideOp(self._segment.who(index), status))
 
     def _report(self) -> None:
         content: dict[str, Any] = {

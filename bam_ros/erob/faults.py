@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from bam_ros.driver.hardware_errors import HardwareError
+from bam_ros.text.erob_notices import DriveFault
 
 _SUPPLY = "check the supply, its cable and what braking feeds back"
 _CURRENT = "reduce load, gain or speed; if it persists check the motor's cable"
@@ -122,7 +123,7 @@ def fault_bits(code: int) -> HardwareError:
     return _entry(code)[1]
 
 
-def describe_fault(joint: str, code: int) -> str:
-    """Return one line: the joint, what its drive complains about, what to do."""
+def drive_fault(joint: str, code: int) -> DriveFault:
+    """Return the fault of a joint's drive, with its name and cure."""
     name, _, cure = _entry(code)
-    return f"{joint}: drive fault 0x{code:04X}, {name}; {cure}, then reboot"
+    return DriveFault(joint=joint, code=code, name=name, cure=cure)

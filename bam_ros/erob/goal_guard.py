@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass
 
 from bam_ros.driver.joint_limits import HALF_TURN, OFF_LIMITS
-from bam_ros.driver.torque_reasons import JointNotFollowing, TorqueReason
-from bam_ros.erob.goal_faults import GoalJumped, GoalOutsideLimits
 from bam_ros.erob.messages import AxisGoal
+from bam_ros.text.goal_faults import GoalJumped, GoalOutsideLimits
+from bam_ros.text.torque_reasons import JointNotFollowing, TorqueReason
 
 _HELD_OFF_LIMITS = OFF_LIMITS + 0.01
 """Angle beyond its limits at which a joint may hold, rad: an arm moves a little while it is switched on."""

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from bam_core.errors import BamError, Unavailable
 from bam_ros.driver.servo_bus import BusGone
-from bam_ros.erob.al_status import AlStatus, al_status_cure
+from bam_ros.erob.al_status import AlStatus
+from bam_ros.erob.errors import OutsideOp
 from bam_ros.erob.interface import is_up
 from bam_ros.erob.segment import Outcome, Segment
 
@@ -44,7 +45,7 @@ def loss_error(
                 )
             )
         elif not status.operational:
-            errors.append(outside_op(segment, index, status))
+            errors.append(OutsideOp(segment.who(index), status))
     if not errors:
         return Unavailable(
             interface,
@@ -53,11 +54,3 @@ def loss_error(
             advice="check the line",
         )
     return errors[0] if len(errors) == 1 else BamError("; ".join(map(str, errors)))
-
-
-def outside_op(segment: Segment, index: int, status: AlStatus) -> Unavailable:
-    """Return that a drive has left the state OP."""
-    advice = "it is brought back, torque off"
-    if status.error:
-        advice += f"; if that happens again: {al_status_cure(status.code)}"
-    return Unavailable(segment.who(index), f"is in {status}", expected="OP", advice=advice)

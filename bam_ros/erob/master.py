@@ -21,6 +21,7 @@ from bam_ros.erob.objects import SERIAL_NUMBER, Object
 from bam_ros.erob.pacing import prefer_this_process
 from bam_ros.erob.pdo_layout import load_layout
 from bam_ros.erob.segment import Segment
+from bam_ros.text.erob_notices import CameUpLater
 
 _ALIGNING = 200  # cycles before OP
 _AGAIN = 4.0  # s during which drives that do not come up are asked anew; one lost frame is enough for that
@@ -59,7 +60,7 @@ def serve(link: socket.socket, settings: MasterSettings) -> None:
                 if isinstance(error, BusGone) or time.monotonic() > until:
                     raise
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the cycle that it would stop is no more
-                trouble = [f"{error} (it came up when that was tried again)"]
+                trouble = [str(CameUpLater(failure=error))]
                 continue
             warnings = [*trouble, *segment.warnings]
             _say(link, Note("opened", {**opened, "warnings": warnings}))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bam_core.errors import BamError, Unavailable
+from bam_ros.erob.errors import MasterExited
 from bam_ros.erob.master_settings import MasterSettings
 from bam_ros.erob.messages import Goals, Message, Note, Samples, failure, receive, send
 
@@ -203,8 +204,4 @@ class MasterProcess:
     def _gone(self) -> BamError:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_ENDING)
-        return Unavailable(
-            f"master process {self.pid}",
-            f"exited unexpectedly (status {self._process.returncode})",
-            advice="do not kill it, and see the node's output",
-        )
+        return MasterExited(self.pid, self._process.returncode)

@@ -18,6 +18,7 @@ from bam_ros.erob.goal_guard import GoalLimits
 from bam_ros.erob.master_settings import AxisSettings, MasterSettings
 from bam_ros.erob.pdo_layout import load_layout
 from bam_ros.erob.position_law import MotorLimits
+from bam_ros.text.erob_notices import OtherRatings
 
 LARGEST_RATE = 2000.0
 """Cycles per second that an eRob takes."""
@@ -165,26 +166,31 @@ class ErobSettings:
                 )
         return tuple(models[name] for name in names)
 
-    def warnings(self, ratings: Sequence[tuple[float, float]]) -> tuple[str, ...]:
-        """Return one line for each drive that cannot be the servo it is said to be.
+    def warnings(self, ratings: Sequence[tuple[float, float]]) -> tuple[OtherRatings, ...]:
+        """Return the drives that cannot be the servos they are set to be.
 
         All eRobs have the same product code, so their rated torque and current must tell them apart.
 
         Args:
             ratings: of each drive, rated current, A, and torque, N·m; NaN where it does not say.
         """
-        lines = []
+        others = []
         for joint, servo, position, (current, torque) in zip(
             self.joints, self.models(), self.positions, ratings, strict=True
         ):
             given, expected = torque / current, servo.motor.torque_constant
             if given > expected * _TOLERANCE or given < expected / _TOLERANCE:
-                lines.append(
-                    f"slave at position {position} (joint {joint!r}): rated {torque:.3g} N·m at {current:.3g}"
-                    f" A, {given:.3g} N·m/A (expected about {expected:.3g}, as {servo.name} has); set the"
-                    " parameter servos to the drive that is there"
+                others.append(
+                    OtherRatings(
+                        joint=joint,
+                        position=position,
+                        current=current,
+                        torque=torque,
+                        servo=servo.name,
+                        torque_constant=expected,
+                    )
                 )
-        return tuple(lines)
+        return tuple(others)
 
     def master(self) -> MasterSettings:
         """Return what the master process needs; raises BamError as `models`."""

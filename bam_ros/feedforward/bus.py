@@ -21,6 +21,8 @@ from bam_ros.driver.servo_bus import (
     ServoSample,
 )
 from bam_ros.feedforward.settings import FeedForwardSettings
+from bam_ros.text.feedforward_notices import TrajectoryRefused
+from bam_ros.text.notice import Notice
 
 
 class FeedForwardBus(ServoBus):
@@ -79,10 +81,10 @@ class FeedForwardBus(ServoBus):
         return tuple(zip(limits.low.tolist(), limits.high.tolist(), strict=True))
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[Notice | str, ...]:
         """Of the bus, and why the last trajectory was refused, until another one is taken over."""
         refusal = self._follower.refusal if self._follower is not None else ""
-        return (*self._bus.warnings, *([f"refused: {refusal}"] if refusal else []))
+        return (*self._bus.warnings, *([TrajectoryRefused(reason=refusal)] if refusal else []))
 
     @property
     def unreleased(self) -> tuple[str, ...]:

@@ -31,6 +31,8 @@ from bam_ros.node.parameters import one_each
 from bam_ros.node.process import run_node
 from bam_ros.node.running_node import NodeProgram
 from bam_ros.simulator.interface import SimulationInterface
+from bam_ros.text.driver_notices import CommandIgnored
+from bam_ros.text.feedforward_notices import PositionNotTaken, TorqueOffForAll, TorqueOnForAll
 
 # Deeper than that of other commands: pieces of one motion must not replace each other while they wait.
 _TRAJECTORY_QOS = QoSProfile(depth=20, reliability=ReliabilityPolicy.RELIABLE)
@@ -115,19 +117,14 @@ class FeedForwardNode(ServoNode):
         names = list(self._bus.names) if self._bus is not None else []
         if off := torque_off(message, names):
             if len(off) < len(names):
-                self.get_logger().warning(
-                    "servo_commands: torque goes off for all joints, also for those that were not named: it"
-                    " is on for all or for none",
-                    throttle_duration_sec=1.0,
-                )
+                self.get_logger().warning(str(TorqueOffForAll()), throttle_duration_sec=1.0)
             count = len(names)
             message = ServoCommands(name=names, torque_enable=[False] * count, position=[math.nan] * count)
         if any(not math.isnan(position) for position in message.position):
-            self._reject("positions come as joint_trajectory (expected NaN here); send them there")
+            self._reject(CommandIgnored(topic="servo_commands", reason=PositionNotTaken()))
         elif names and sorted(message.name) != sorted(names):
-            self._reject(
-                f"torque is on for all joints or for none (expected {', '.join(names)} alike); name them all"
-            )
+            reason = TorqueOnForAll(joints=tuple(names))
+            self._reject(CommandIgnored(topic="servo_commands", reason=reason))
         else:
             super()._on_commands(message)
 

@@ -33,7 +33,7 @@ def test_sentences_and_error_lines_count_apart_and_code_is_neither(
     (text / "test_words.py").write_text(SENTENCES)
     (tmp_path / "test/test_all.py").write_text(SENTENCES + ERROR_LINES + NEITHER)
     monkeypatch.setattr(prose_tests, "ROOT", tmp_path)
-    monkeypatch.setattr(prose_tests, "TEXT", text)
+    monkeypatch.setattr(prose_tests, "TEXT", (text,))
     monkeypatch.setattr(prose_tests, "MOST_SENTENCES", 3)
     monkeypatch.setattr(prose_tests, "MOST_ERROR_LINES", 2)
     assert prose_tests.main([]) == 0

@@ -7,6 +7,7 @@ import math
 import socket
 from collections.abc import Sequence
 
+from bam_core.errors import BamError
 from bam_ros.erob.al_status import AlStatus, SlaveState
 from bam_ros.erob.axis import Axis, Ratings
 from bam_ros.erob.cia402 import Encoder
@@ -124,8 +125,12 @@ class Master:
 
     @property
     def trip(self) -> str:
+        return "; ".join(map(str, self.trips))
+
+    @property
+    def trips(self) -> list[BamError]:
         notes = list(self.cycle._outbox)
         while (message := receive(self._node)) is not None:
             if isinstance(message, Note):
                 notes.append(message)
-        return "; ".join(str(failure(note)) for note in notes if note.kind == "failed")
+        return [failure(note) for note in notes if note.kind == "failed"]

@@ -25,7 +25,6 @@ from bam_ros.driver.joint_limits import HALF_TURN
 from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.servo_bus import Gains, ServoBus, ServoSample
 from bam_ros.driver.servo_loop import ServoLoop
-from bam_ros.driver.torque_reasons import OutsideLimits
 from bam_ros.driver.trajectory_follower import TrajectoryFollower
 from bam_ros.driver.trajectory_goal import (
     DefaultTolerances,
@@ -42,6 +41,7 @@ from bam_ros.feedforward.settings import FeedForwardSettings
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.pacer import Pacer
 from bam_ros.simulator.settings import SimulationSettings
+from bam_ros.text.torque_reasons import OutsideLimits
 from test.missing import raw_frames
 from test.ros.exchanged_time import ExchangedTime, timed_dynamixels
 from test.ros.ros_helpers import EROB_LATE, PATIENCE

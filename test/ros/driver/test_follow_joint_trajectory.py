@@ -19,6 +19,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from bam_ros.text.driver_notices import TakenBySource
 from test.ros.ros_client import RosClient
 
 pytestmark = [
@@ -151,5 +152,5 @@ def test_a_goal_that_cannot_be_followed_says_why(client: Client) -> None:
     client.commands.publish(ServoCommands(name=JOINTS[:1], torque_enable=[False], position=[float("nan")]))
     status, code, text = client.result(handle)
     assert (status, code) == (GoalStatus.STATUS_ABORTED, client.kind.Result.INVALID_GOAL)
-    assert "shoulder: commanded by servo_commands" in text
+    assert text == str(TakenBySource(joints=("shoulder",)))
     client.wait_for(lambda: list(client.states[-1].torque_enabled) == [False, True])

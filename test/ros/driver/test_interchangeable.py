@@ -26,6 +26,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.text.driver_notices import GainsAnswer, Rebooted
 from test.ros.ros_client import RosClient
 from test.ros.ros_helpers import LATE, PATIENCE, VirtualServos
 
@@ -181,12 +182,13 @@ def test_torque_goes_off_when_joint_command_stops(client: Client) -> None:
 
 def test_gains_and_reboot(client: Client) -> None:
     answer = client.call(SetGains, "set_gains", SetGains.Request(name="joint", kp=16.0))
-    assert (answer.success, answer.message) == (True, "joint: kp 16, ki 0, kd 0")
+    kp16 = GainsAnswer(joint="joint", held=(16.0, 0.0, 0.0), wanted=(16.0, 0.0, 0.0))
+    assert (answer.success, answer.message) == (True, str(kp16))
     assert not client.call(SetGains, "set_gains", SetGains.Request(name="joint", kp=-1.0)).success
     refused = client.call(SetGains, "set_gains", SetGains.Request(name="elbow", kp=16.0))
     assert "'elbow': unknown" in refused.message
     client.wait_for(lambda: client.states[-1].torque_enabled[0], command(0.2))
-    assert client.call(Trigger, "reboot", Trigger.Request()).message == "rebooted, torque off: joint"
+    assert client.call(Trigger, "reboot", Trigger.Request()).message == str(Rebooted(joints=("joint",)))
     count = len(client.states)
     client.wait_for(lambda: len(client.states) > count + 2)
     assert not client.states[-1].torque_enabled[0]
@@ -195,7 +197,8 @@ def test_gains_and_reboot(client: Client) -> None:
 def test_a_gain_that_the_servo_rounds_is_told_as_it_was_written(client: Client) -> None:
     answer = client.call(SetGains, "set_gains", SetGains.Request(name="joint", kp=7.3))
     assert not answer.success
-    assert answer.message.startswith("joint: kp 7, ki 0, kd 0 (wanted 7.3")
+    held, wanted = (7.0, 0.0, 0.0), (7.3, 0.0, 0.0)
+    assert answer.message == str(GainsAnswer(joint="joint", held=held, wanted=wanted))
 
 
 def test_the_example_commands_a_joint(client: Client) -> None:
@@ -213,7 +216,8 @@ def test_the_example_commands_a_joint(client: Client) -> None:
         example.kill()
     assert (example.returncode, errors) == (0, "")
     gains, there, back, reset = said.splitlines()
-    assert gains == "set_gains: joint: kp 32, ki 0, kd 0"
+    kp32 = GainsAnswer(joint="joint", held=(32.0, 0.0, 0.0), wanted=(32.0, 0.0, 0.0))
+    assert gains == f"set_gains: {kp32}"
     # Its own words: a client beside it may get no processor while the joint moves.
     for line, goal in ((there, 0.3), (back, 0.0)):
         at, wanted = re.fullmatch(r"joint: at (\S+) rad, goal (\S+) rad", line).groups()

@@ -28,7 +28,7 @@ from bam_ros.driver.servo_bus import (
     ServoSample,
 )
 from bam_ros.driver.servo_loop import ServoLoop
-from bam_ros.driver.torque_reasons import (
+from bam_ros.text.torque_reasons import (
     AskedInFault,
     CommandsEnded,
     InterruptedWhileAsked,

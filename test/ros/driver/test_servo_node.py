@@ -24,14 +24,28 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from bam_core.errors import Conflict, OutOfRange, Unavailable
-from bam_ros.driver import device_wait, servo_node
+from bam_ros.driver import servo_node
+from bam_ros.driver.diagnostics import TOLERABLE_LOSS
+from bam_ros.driver.gains_hold import GainsHeld
 from bam_ros.driver.goal_shaper import JointCommand
+from bam_ros.driver.node_times import NodeTimes
 from bam_ros.driver.servo_bus import BusGone, Gains, ServoBus
 from bam_ros.driver.servo_node import LATCHED_QOS, ServoNode
+from bam_ros.text.driver_notices import (
+    GainsAnswer,
+    LostReads,
+    NothingRead,
+    NoTrajectoryAction,
+    ReleaseNotConfirmed,
+)
 from test.ros.fake_about import FAKE_ABOUT
 from test.ros.ros_helpers import PATIENCE, FakeBus
 
 pytestmark = pytest.mark.ros
+
+
+TIMES = NodeTimes()
+SOON = NodeTimes(device_poll=0.01)
 
 
 class FakeNode(ServoNode):
@@ -63,9 +77,13 @@ class Client:
         self.commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
         self.servos: FakeNode | None = None
 
-    def run(self, bus: FakeBus, namespace: str = "", **parameters: object) -> FakeNode:
+    def run(
+        self, bus: FakeBus, namespace: str = "", times: NodeTimes = TIMES, **parameters: object
+    ) -> FakeNode:
         overrides = [Parameter(name, value=value) for name, value in parameters.items()]
-        self.servos = FakeNode(bus, context=self.context, namespace=namespace, parameter_overrides=overrides)
+        self.servos = FakeNode(
+            bus, context=self.context, namespace=namespace, parameter_overrides=overrides, times=times
+        )
         self.executor.add_node(self.servos)
         self.servos.start()
         return self.servos
@@ -299,11 +317,11 @@ def test_no_joint_keeps_an_old_word_in_the_diagnostics(client: Client) -> None:
     bus.open_failure = Unavailable("port", "does not exist", advice="plug it in")
     bus.failure = BusGone("port", "has gone", advice="plug it in")
     client.wait_for(lambda: newest()["servos: a"].level == DiagnosticStatus.STALE)
-    assert newest()["servos: b"].message == "unknown, the bus is lost"
+    assert newest()["servos: b"].message == str(NothingRead(kind="bus_lost"))
     bus.open_failure = bus.failure = None
     client.wait_for(lambda: newest()["servos: b"].message == "torque off")
     node.trigger_deactivate()
-    client.wait_for(lambda: newest()["servos: a"].message == "unknown, the node is not active")
+    client.wait_for(lambda: newest()["servos: a"].message == str(NothingRead(kind="not_active")))
     node.trigger_cleanup()
     client.diagnostics.clear()
     client.wait_for(lambda: "servos: a" in newest())
@@ -326,10 +344,8 @@ def test_an_unknown_joint_is_one_warning_with_the_joints_there_are(
     assert 1 <= said <= 1 + int(time.monotonic() - began)  # once a second: a busy machine may take several
 
 
-def test_diagnostics_say_why_a_stream_is_ignored_and_forget_it(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    node = client.run(FakeBus(), limits=[-1.0, 1.0])
+def test_diagnostics_say_why_a_stream_is_ignored_and_forget_it(client: Client) -> None:
+    node = client.run(FakeBus(), times=NodeTimes(ignored=math.inf), limits=[-1.0, 1.0])
     client.connect()
 
     def told() -> DiagnosticStatus:
@@ -340,10 +356,13 @@ def test_diagnostics_say_why_a_stream_is_ignored_and_forget_it(
 
     client.wait_for(lambda: told().message == "running")
     node._on_commands(ServoCommands(name=["joint"], torque_enable=[True], position=[30.0]))
-    said = told()
-    assert said.level == DiagnosticStatus.WARN
-    assert said.message.startswith("servo_commands: ignored, goal of joint 'joint': is 30 rad ")
-    monkeypatch.setattr(servo_node, "_IGNORED_TOLD", 0.0)
+    shown, ignored = told(), node._ignored
+    assert (shown.level, shown.message) == (DiagnosticStatus.WARN, str(ignored))
+    assert ignored is not None
+    assert (ignored.topic, ignored.is_torque_off_accepted) == ("servo_commands", False)
+    assert isinstance(ignored.reason, OutOfRange)
+    assert ignored.reason.value == 30.0
+    node._times = NodeTimes(ignored=0.0)
     assert told().message == "running"
 
 
@@ -366,8 +385,9 @@ def test_lost_reads_are_a_warning_with_their_share_and_a_cure(client: Client) ->
     bus.lossy = 3
     told = after_reads(300)
     assert told.level == DiagnosticStatus.WARN
-    assert float(told.message.split("%")[0]) == pytest.approx(100.0 / 3.0, abs=1.0)
-    assert "check cable, termination and latency timer" in told.message
+    share = float(next(pair.value for pair in told.values if pair.key == "lost reads [%]"))
+    assert share == pytest.approx(100.0 / 3.0, abs=1.0)
+    assert told.message == str(LostReads(share=0.01 * share, most=TOLERABLE_LOSS))
     bus.lossy = 0
     after_reads(1)  # of which one may have been asked for before
     assert after_reads(1).message == "running"
@@ -391,32 +411,33 @@ def test_gains_reach_the_servo_and_reboot_clears_its_error(client: Client) -> No
     client.wait_for(lambda: client.diagnostics[-1].status[0].level == DiagnosticStatus.OK)
 
 
-def test_gains_that_are_held_are_only_read(
-    client: Client, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bam_ros.driver.gains_hold.HOLD_TIME", PATIENCE)
+def test_gains_that_are_held_are_only_read(client: Client, capfd: pytest.CaptureFixture[str]) -> None:
     bus = FakeBus()
-    node = client.run(bus)
+    node = client.run(bus, times=NodeTimes(hold=PATIENCE))
     recorders, foreign = SetGains.Request(name="joint", kp=8.0), SetGains.Request(name="joint", kp=32.0)
 
     def hold(holder: str, wanted: bool = True) -> HoldGains.Response:
         request = HoldGains.Request(holder=holder, hold=wanted)
         return client.call(HoldGains, "servos/hold_gains", request)
 
+    def answer(kp: float, wanted: float = 32.0) -> GainsAnswer:
+        held, asked = (kp, 0.0, 0.0), (wanted, 0.0, 0.0)
+        return GainsAnswer(joint="joint", held=held, wanted=asked, holder="/recorder 1", hold_time=PATIENCE)
+
     assert client.call(SetGains, "servos/set_gains", recorders).success
     assert hold("/recorder 1").success
     refused = client.call(SetGains, "servos/set_gains", foreign)
     assert not refused.success
-    assert refused.message.startswith("joint: kp 8, ki 0, kd 0 (wanted 32, 0, 0; /recorder 1 holds them")
-    assert "joint: kp 8" in capfd.readouterr().err
+    assert refused.message == str(answer(8.0))
+    assert refused.message in capfd.readouterr().err
     assert bus.gains["joint"] == Gains(kp=8.0, ki=0.0, kd=0.0)
     assert client.call(SetGains, "servos/set_gains", recorders).success  # they are those
     bus.gains["joint"] = Gains(kp=4.0, ki=0.0, kd=0.0)  # such as after a dip of the supply
-    assert "kp 4" in client.call(SetGains, "servos/set_gains", recorders).message
+    assert client.call(SetGains, "servos/set_gains", recorders).message == str(answer(4.0, wanted=8.0))
     for wanted in (True, False):  # neither takes it over nor ends it
         other = hold("/recorder 2", wanted)
         assert not other.success
-        assert other.message.startswith("gains: are held by /recorder 1 (expected by /recorder 2")
+        assert other.message == str(GainsHeld("/recorder 1", "/recorder 2", PATIENCE))
     assert not client.call(SetGains, "servos/set_gains", foreign).success
     assert not hold("").success
     assert hold("/recorder 1", False).success
@@ -484,12 +505,11 @@ def test_a_bus_that_does_not_open_is_one_error(client: Client) -> None:
 
 
 def test_a_device_that_comes_later_is_waited_for_and_named_in_the_diagnostics(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    client: Client,
 ) -> None:
-    monkeypatch.setattr(device_wait, "PERIOD", 0.01)
     bus = FakeBus()
     bus.open_failure = BusGone("port /dev/none", "does not exist", advice="plug it in")
-    node = client.run(bus, wait_for_device=math.inf)
+    node = client.run(bus, times=SOON, wait_for_device=math.inf)
     client.wait_for(
         lambda: any("/dev/none" in status.message for array in client.diagnostics for status in array.status)
     )
@@ -500,24 +520,22 @@ def test_a_device_that_comes_later_is_waited_for_and_named_in_the_diagnostics(
 
 
 def test_a_device_that_does_not_come_in_time_ends_the_node_with_its_reason(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    client: Client,
 ) -> None:
-    monkeypatch.setattr(device_wait, "PERIOD", 0.01)
     bus = FakeBus()
     bus.open_failure = BusGone("port /dev/none", "does not exist", advice="plug it in")
-    client.run(bus, wait_for_device=0.05)
+    client.run(bus, times=SOON, wait_for_device=0.05)
     with pytest.raises(BusGone) as caught:
         client.wait_for(lambda: False)
     assert caught.value is bus.open_failure
 
 
 def test_a_node_that_waits_for_its_device_may_be_configured_by_hand(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    client: Client,
 ) -> None:
-    monkeypatch.setattr(device_wait, "PERIOD", 0.01)
     bus = FakeBus()
     bus.open_failure = BusGone("port /dev/none", "does not exist", advice="plug it in")
-    node = client.run(bus, wait_for_device=math.inf)
+    node = client.run(bus, times=SOON, wait_for_device=math.inf)
     bus.open_failure = None
     node.trigger_configure()
     client.wait_for(lambda: node._device_timer is None)
@@ -563,9 +581,9 @@ def test_a_release_that_no_servo_confirms_is_an_error_at_the_end(
     node = client.run(bus)
     bus.deaf = deaf
     node.close()
-    said = capfd.readouterr().err
-    assert said.count("joint: torque off is not confirmed") == len(deaf)
-    assert ("[ERROR]" in said) == bool(deaf)
+    log = capfd.readouterr().err
+    assert log.count(str(ReleaseNotConfirmed(joints=("joint",)))) == len(deaf)
+    assert ("[ERROR]" in log) == bool(deaf)
 
 
 def test_joint_command_before_the_node_is_active_changes_nothing(client: Client) -> None:
@@ -582,5 +600,4 @@ def test_a_node_says_once_where_it_has_no_action(
     monkeypatch.setattr(servo_node, "action_type", lambda: kind)
     monkeypatch.setattr(servo_node, "TrajectoryAction", lambda *_: SimpleNamespace(destroy=lambda: None))
     client.run(FakeBus())
-    said = capfd.readouterr().err
-    assert said.count("follow_joint_trajectory: off, the package control_msgs is not installed") == (not kind)
+    assert capfd.readouterr().err.count(str(NoTrajectoryAction())) == (not kind)

@@ -10,9 +10,10 @@ import pytest
 
 from bam_core.errors import Conflict, Unavailable, Unsupported
 from bam_ros.driver.servo_bus import BusGone
-from bam_ros.dynamixel.discovery import BAUD_RATES, find_servos
+from bam_ros.dynamixel.discovery import BAUD_RATES, RARE_BAUD_RATES, NoServoAnswers, find_servos
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
+from bam_ros.text.dynamixel_notices import SearchBegun
 from test.ros.ros_helpers import VirtualServos
 
 MakeVirtual = Callable[..., VirtualServos]
@@ -140,14 +141,16 @@ def test_a_silent_bus_names_every_baud_rate_and_id_that_was_tried(
 ) -> None:
     virtual = virtual_servos(baud_rate=3_000_000)
     said: list[str] = []
-    with pytest.raises(BusGone) as caught:
+    with pytest.raises(NoServoAnswers) as caught:
         find_servos(open_port(virtual.path), [1, 3], baud_rates=(57600, 115200), say=said.append)
-    assert (
-        "(tried id 1, 3, every other id with protocol 2.0, ids 0 to 20 with protocol 1.0;"
-        " baud rates 57600, 115200, and for id 1, 3 500000, 200000, "
-    ) in str(caught.value)
-    assert len(said) == 1
-    assert "searching servos, baud rates 57600, 115200 x ids 1, 3 x protocol 1.0 and 2.0" in said[0]
+    silent = caught.value
+    assert (silent.ids, silent.baud_rates) == ((1, 3), (57600, 115200))
+    assert silent.rare_baud_rates == RARE_BAUD_RATES
+    assert (silent.scanned[0], silent.scanned[-1]) == (0, 20)
+    begun = SearchBegun(
+        port=virtual.path, baud_rates=(57600, 115200), ids=(1, 3), protocols=(1, 2), longest=4.0
+    )
+    assert said == [str(begun)]
 
 
 @pytest.mark.parametrize(("baud_rate", "lines"), [(57600, 0), (115200, 1)])

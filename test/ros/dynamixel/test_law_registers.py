@@ -15,6 +15,7 @@ from bam_core.errors import Conflict
 from bam_ros.driver.servo_bus import Gains, LawSettings, ServoGoal
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.emulators.dynamixel import bench_kernel as k
+from bam_ros.text.dynamixel_notices import DutyLimited
 from test.ros.ros_helpers import CALM, VirtualServos, wait_for
 
 MakeVirtual = Callable[..., VirtualServos]
@@ -176,10 +177,11 @@ def test_a_limit_that_protects_a_servo_is_told_and_never_raised(
     assert held(virtual, dict.fromkeys(limits, 0)) == {name: registers[name] for name in limits}
     assert virtual.servo.bench.commands[k.DUTY_LIMIT] == pytest.approx(duty)
     own = 0.9625 if virtual.servo.table.protocol == 1 else 1.0
-    told = [line for line in bus.warnings if "limit its duty to" in line]
-    assert len(told) == (duty < own)
-    if told:
-        assert told[0].startswith("joint: its registers ")
+    limited = [warning for warning in bus.warnings if isinstance(warning, DutyLimited)]
+    assert len(limited) == (duty < own)
+    for warning in limited:
+        assert (warning.joint, warning.duty, warning.own) == ("joint", pytest.approx(duty), own)
+        assert limits <= set(warning.registers)
 
 
 @pytest.mark.parametrize("register", ["max_torque", "torque_limit"])
@@ -247,4 +249,4 @@ def test_settings_that_do_not_touch_the_law_are_nobodys_business(
     bus = make_bus(virtual)
     bus.open()
     assert bus.law_settings[0].unmodelled == ""
-    assert not [line for line in bus.warnings if line.startswith("joint")]
+    assert not [warning for warning in bus.warnings if str(warning).startswith("joint")]

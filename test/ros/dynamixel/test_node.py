@@ -19,6 +19,8 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.qos import qos_profile_sensor_data
 from std_srvs.srv import Trigger
 
+from bam_ros.driver.hardware_errors import describe_hardware_errors
+from bam_ros.text.driver_notices import BusBack
 from test.ros.ros_client import RosClient
 from test.ros.ros_helpers import (
     LATE,
@@ -237,7 +239,8 @@ def test_an_overload_is_named_and_releases(
     client.wait_for(lambda: client.states[-1].hardware_error[0] == ServoStates.ERROR_OVERLOAD)
     driver.send_signal(signal.SIGINT)
     _, log = driver.communicate(timeout=PATIENCE)
-    assert log.count("free the shaft or reduce the load") == 1
+    (line,) = describe_hardware_errors("joint", ServoStates.ERROR_OVERLOAD)
+    assert log.count(line) == 1
 
 
 @pytest.mark.long
@@ -320,7 +323,7 @@ def test_a_port_that_vanishes_is_told_at_once_and_taken_back_with_torque_off(
         _, log = driver.communicate(timeout=PATIENCE)
         assert driver.returncode == 0
         assert log.count("has gone") == 1
-        assert log.count("bus is back") == 1
+        assert log.count(str(BusBack(summary=""))) == 1  # whatever is on it
     finally:
         emulator.kill()
         emulator.communicate()

@@ -12,6 +12,7 @@ import pytest
 from bam_ros.driver.servo_bus import Gains, ServoGoal
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
+from bam_ros.text.dynamixel_notices import TorqueOnAtStart
 from test.ros.ros_helpers import CALM, VirtualServos
 
 MakeVirtual = Callable[..., VirtualServos]
@@ -60,6 +61,6 @@ def test_torque_that_goes_on_by_itself_is_reported(
     virtual.set("startup_configuration", configuration)
     bus = DynamixelBus(DynamixelSettings(port=virtual.path, baud_rate=1_000_000, **CALM))  # type: ignore[arg-type]
     bus.open()
-    assert any("startup_configuration" in warning for warning in bus.warnings) == warned
+    assert (TorqueOnAtStart(joint="joint") in bus.warnings) == warned
     bus.close()
     assert virtual.get("startup_configuration") == configuration

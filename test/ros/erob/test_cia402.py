@@ -8,8 +8,7 @@ import math
 import pytest
 
 from bam_ros.driver.hardware_errors import FATAL, HardwareError
-from bam_ros.erob import al_status
-from bam_ros.erob.al_status import AlStatus, SlaveState, al_status_cure
+from bam_ros.erob.al_status import AlStatus, SlaveState
 from bam_ros.erob.cia402 import (
     DISABLE_VOLTAGE,
     ENABLE_OPERATION,
@@ -20,7 +19,9 @@ from bam_ros.erob.cia402 import (
     decode_status,
     next_controlword,
 )
-from bam_ros.erob.faults import describe_fault, fault_bits
+from bam_ros.erob.faults import drive_fault, fault_bits
+from bam_ros.text import al_status_words
+from bam_ros.text.al_status_words import al_status_cure, slave_words
 
 WORDS = {
     DriveState.NOT_READY: 0x0000,
@@ -120,10 +121,11 @@ def test_every_fault_code_has_a_bit_that_releases_and_one_line_with_a_cure() -> 
     for code in range(0x10000):
         assert fault_bits(code) & FATAL
     for code in (0x2310, 0x3210, 0x4310, 0x7305, 0x8611, 0x0000, 0x1234, 0xFFFF):
-        line = describe_fault("elbow", code)
-        assert line.startswith(f"elbow: drive fault 0x{code:04X}, ")
-        assert "; " in line
-        assert "\n" not in line
+        fault = drive_fault("elbow", code)
+        assert (fault.joint, fault.code) == ("elbow", code)
+        assert fault.name
+        assert fault.cure
+        assert str(fault).isprintable()
 
 
 @pytest.mark.parametrize(
@@ -141,7 +143,7 @@ def test_every_fault_code_has_a_bit_that_releases_and_one_line_with_a_cure() -> 
 )
 def test_fault_codes_are_told_by_name(code: int, bit: HardwareError, name: str) -> None:
     assert fault_bits(code) == bit
-    assert name in describe_fault("joint", code)
+    assert name in drive_fault("joint", code).name
 
 
 def test_counts_and_angles_are_each_others_inverse() -> None:
@@ -163,9 +165,7 @@ def test_the_zero_is_what_the_drive_says_where_the_arm_hangs() -> None:
 def test_al_status_is_told_by_name() -> None:
     fallen = AlStatus.decode(bytes([0x14, 0, 0, 0, 0x1B, 0]))
     assert (fallen.state, fallen.error, fallen.code) == (SlaveState.SAFE_OP, True, 0x1B)
-    assert str(fallen) == (
-        "SAFE-OP+ERROR (AL status 0x001B, sync manager watchdog: process data stayed away)"
-    )
+    assert str(fallen) == slave_words("SAFE-OP", 0x1B)
     assert AlStatus.decode(bytes([8, 0, 0, 0, 0, 0])).operational
     assert not fallen.operational
     assert AlStatus.decode(bytes([0x0F, 0, 0, 0, 0, 0])).state is SlaveState.NONE  # no such state
@@ -192,4 +192,4 @@ def test_every_al_status_code_has_a_cure(code: int, parameters: tuple[str, ...])
 
 
 def test_cures_are_for_codes_that_have_a_name() -> None:
-    assert set(al_status._CURES) <= set(al_status._CODES)
+    assert set(al_status_words._CURES) <= set(al_status_words._CODES)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from bam_ros.erob.al_status import AlStatus, SlaveState
+from bam_ros.erob.errors import NodeSilent, OutsideOp
 from bam_ros.erob.goal_guard import GoalLimits
 from bam_ros.erob.segment import Outcome
 from test.ros.erob_master import OFF, Master, on
@@ -70,7 +71,9 @@ def test_a_node_that_hangs_while_torque_is_on_trips_in_the_next_cycle() -> None:
     master.clock.now += 0.02
     master.cycle._period()
     assert master.drives.torques[-1] == NONE
-    assert "no goals for 0.5 s while torque was on" in master.trip
+    (trip,) = master.trips
+    assert isinstance(trip, NodeSilent)
+    assert trip.duration == 0.5
 
 
 def test_a_node_that_is_silent_with_torque_off_trips_nothing() -> None:
@@ -88,7 +91,9 @@ def test_a_drive_that_leaves_op_trips_though_its_process_data_is_right(index: in
     for _ in range(3):  # a look at one drive after the other
         master.clock.now += 0.2
         master.go(on(0.1), on(0.1))
-    assert master.trip.startswith(f"slave {index + 1}: is in SAFE-OP")
+    (trip,) = master.trips
+    assert isinstance(trip, OutsideOp)
+    assert (trip.thing, trip.status) == (f"slave {index + 1}", AlStatus(SlaveState.SAFE_OP))
     assert master.drives.torques[-1] == NONE
 
 
@@ -97,7 +102,6 @@ def test_only_the_first_reason_is_reported() -> None:
     master.clock.now += 1.0
     master.cycle._period()
     master.go(on(30.0), on(0.1), cycles=3)
-    trip = master.trip
-    assert trip.count("; ") == 1  # between reason and cure
-    assert "no goals" in trip
+    (trip,) = master.trips
+    assert isinstance(trip, NodeSilent)
     assert master.drives.torques[-1] == NONE

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from bam_ros.driver.torque_reasons import JointNotFollowing
-from bam_ros.erob.goal_faults import GoalJumped, GoalOutsideLimits
 from bam_ros.erob.goal_guard import GoalGuard, GoalLimits
 from bam_ros.erob.messages import AxisGoal
+from bam_ros.text.goal_faults import GoalJumped, GoalOutsideLimits
+from bam_ros.text.torque_reasons import JointNotFollowing
 from test.ros.erob_master import OFF, Master, on
 
 PERIOD = 1e-3
@@ -25,7 +25,6 @@ def guard(**limits: float) -> GoalGuard:
 def test_a_goal_outside_the_limits_is_refused_with_these(goal: float) -> None:
     reason = guard().take(on(goal), goal if math.isfinite(goal) else 0.0, 0.0)
     assert reason == GoalOutsideLimits(joint="elbow", goal=goal, low=-math.pi, high=math.pi)
-    assert f"elbow: goal {goal:.4g} rad (" in str(reason)
 
 
 def test_limits_are_those_of_the_user_and_an_arm_at_its_stop_may_hold_there() -> None:

@@ -257,13 +257,11 @@ def test_a_drive_whose_ratings_belong_to_another_gear_is_a_warning() -> None:
         servos=("erob80_100", "erob80_50", "erob80_100"),
     )
     assert settings.warnings([(6.0, 56.4), (6.0, 29.4), (6.0, math.nan)]) == ()
-    lines = settings.warnings([(6.0, 29.4), (6.0, 56.4), (6.0, 50.0)])
-    assert len(lines) == 2
-    assert lines[0].startswith(
-        "slave at position 1 (joint 'a'): rated 29.4 N·m at 6 A, 4.9 N·m/A (expected about 9.44, as "
-        "erob80_100 has); set the parameter servos"
-    )
-    assert "position 2 (joint 'b')" in lines[1]
+    first, second = settings.warnings([(6.0, 29.4), (6.0, 56.4), (6.0, 50.0)])
+    assert (first.joint, first.position, first.servo) == ("a", 1, "erob80_100")
+    assert (first.torque, first.current) == (29.4, 6.0)
+    assert first.torque_constant == pytest.approx(9.44, abs=0.01)
+    assert (second.joint, second.position, second.servo) == ("b", 2, "erob80_50")
 
 
 def test_a_claim_keeps_other_masters_out_until_it_is_released() -> None:

@@ -20,6 +20,8 @@ from std_srvs.srv import Trigger
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_node import LATCHED_QOS
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
+from bam_ros.erob.al_status import SlaveState
+from bam_ros.erob.cia402 import DriveState
 from test.missing import raw_frames
 from test.ros.ros_client import RosClient
 from test.ros.ros_helpers import EROB_LATE, PATIENCE, bus_is_well, client_maker, wait_for
@@ -28,6 +30,7 @@ pytestmark = pytest.mark.ros
 
 Driver = subprocess.Popen[str]
 JOINTS = ["shoulder", "elbow"]
+ENABLED = f"{SlaveState.OP}, {DriveState.OPERATION_ENABLED.value}"
 
 
 class Client(RosClient):
@@ -176,7 +179,7 @@ def test_states_configuration_and_diagnostics_are_those_of_the_drives(
             if status.name == "erob: bus":
                 figures.update({pair.key: pair.value for pair in status.values})
         enabled = [figures.get(f"slave {n} ({joint})") for n, joint in enumerate(JOINTS, 1)]
-        return enabled == ["OP, operation enabled"] * 2 and int(figures["cycles sent"]) > 1000
+        return enabled == [ENABLED] * 2 and int(figures["cycles sent"]) > 1000
 
     client.wait_for(client.commanding(found))
     assert figures["working counter"] == "6 of 6"
@@ -184,7 +187,7 @@ def test_states_configuration_and_diagnostics_are_those_of_the_drives(
     jitter = [float(figures[f"cycle jitter {name} [us]"]) for name in ("p50", "p99", "p99.9", "max")]
     assert jitter == sorted(jitter)
     assert math.isfinite(float(figures["DC offset [us]"]))
-    assert figures["slave 1 (shoulder)"] == "OP, operation enabled"
+    assert figures["slave 1 (shoulder)"] == ENABLED
     assert "slave 2 (elbow)" in figures
 
 

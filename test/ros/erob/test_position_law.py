@@ -12,11 +12,11 @@ import pytest
 from bam_core.servo.model import load_servo
 from bam_ros.erob.axis import Axis, Ratings
 from bam_ros.erob.cia402 import DriveState, Encoder
-from bam_ros.erob.goal_faults import DriveReleased, OtherMode
 from bam_ros.erob.messages import AxisGoal
 from bam_ros.erob.objects import Object
 from bam_ros.erob.pdo_layout import load_layout
 from bam_ros.erob.position_law import MotorLimits, position_law
+from bam_ros.text.goal_faults import DriveReleased, OtherMode
 
 SERVO = load_servo("erob80_100")
 LIMITS = MotorLimits(

@@ -20,6 +20,7 @@ from bam_ros.emulators.erob.registers import Register
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.interface import ETHERCAT
 from bam_ros.erob.objects import Object
+from bam_ros.text.erob_notices import OtherRatings
 from test.ros.erob_cases import Make, failure, hold, keep, opened, settings, wait_torque_off
 
 
@@ -101,8 +102,11 @@ def test_a_watchdog_that_a_slave_cannot_hold_is_told_in_one_line(segments: Make)
 
 def test_a_drive_of_another_gear_than_its_servo_is_a_warning(pair: VirtualSegmentProcess) -> None:
     with opened(pair, servos=("erob80_50", "erob80_100")) as bus:
-        (line,) = bus.warnings
-        assert "position 1 (joint 'a'): rated 56.7 N·m at 6 A, 9.44 N·m/A (expected about 4.92, as" in line
+        (other,) = bus.warnings
+    assert isinstance(other, OtherRatings)
+    assert (other.joint, other.position, other.servo) == ("a", 1, "erob80_50")
+    assert (other.current, other.torque) == pytest.approx((6.0, 56.7), rel=1e-2)
+    assert other.torque_constant == pytest.approx(4.92, abs=0.01)
 
 
 def test_an_interface_that_is_down_is_told_and_taken_when_it_is_up(pair: VirtualSegmentProcess) -> None:

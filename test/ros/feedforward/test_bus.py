@@ -26,6 +26,7 @@ from bam_ros.feedforward.bus import FeedForwardBus
 from bam_ros.feedforward.settings import PID_FIRMWARE, FeedForwardSettings
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.settings import SimulationSettings
+from bam_ros.text.feedforward_notices import TrajectoryRefused
 from papers.dynaban.following import Following, following
 from papers.dynaban.motions import Motion, through_keys
 from test.ros.ros_helpers import CALM, PATIENCE, FakeBus, VirtualServos, wait_for
@@ -144,11 +145,11 @@ def test_a_joint_that_is_lost_is_named_as_a_fault_of_its_drive(bus: FeedForwardB
 
 
 def test_refusals_are_warned_of_until_a_trajectory_is_taken_over(bus: FeedForwardBus) -> None:
-    with pytest.raises(BamError, match="torque is off"):
+    with pytest.raises(BamError, match="torque is off") as caught:
         bus.follow(to(0.1, 0.0), time.monotonic())
-    assert bus.warnings == ("refused: trajectory: torque is off (expected on); switch it on first",)
+    assert bus.warnings == (TrajectoryRefused(reason=str(caught.value)),)
     bus.refuse("trajectory points: none")
-    assert bus.warnings == ("refused: trajectory points: none",)
+    assert bus.warnings == (TrajectoryRefused(reason="trajectory points: none"),)
     bus.exchange(on())
     bus.follow(to(0.1, 0.0), time.monotonic())
     assert bus.warnings == ()

@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
+
+from bam_ros.text.notice import Notice
 
 
 @dataclass(frozen=True, kw_only=True)
-class TorqueReason(ABC):
-    """Base of all reasons; compared by their values."""
-
-    @abstractmethod
-    def __str__(self) -> str:
-        """Return the reason in one line, with what to do."""
+class TorqueReason(Notice):
+    """Base of all reasons."""
 
 
 @dataclass(frozen=True, kw_only=True)

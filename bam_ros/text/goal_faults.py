@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bam_ros.driver.torque_reasons import TorqueReason
+from bam_ros.text.torque_reasons import TorqueReason
 
 
 @dataclass(frozen=True, kw_only=True)

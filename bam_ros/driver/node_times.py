@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times of a servo node that no user has to choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bam_ros.driver.gains_hold import HOLD_TIME
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeTimes:
+    """Times in s.
+
+    Attributes:
+        hold: for which a client holds gains without renewing that.
+        device_poll: between two attempts to open a bus whose device is away at the start; as long as between
+            those of one that was lost later.
+        ignored: for which diagnostics say why a command was ignored.
+    """
+
+    hold: float = HOLD_TIME
+    device_poll: float = 1.0
+    ignored: float = 2.0
