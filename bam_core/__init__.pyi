@@ -65,8 +65,6 @@ from .recordings.bag_writer import BagWriter as BagWriter
 from .recordings.excluded import Excluded as Excluded
 from .recordings.header_corrections import Correction as Correction
 from .recordings.header_corrections import Value as Value
-from .recordings.left_out import LeftOut as LeftOut
-from .recordings.left_out import Reason as Reason
 from .recordings.load import Loaded as Loaded
 from .recordings.message_definition import message_definition as message_definition
 from .recordings.recording import Recording as Recording
@@ -134,6 +132,8 @@ from .text.choice_findings import ModelVerdict as ModelVerdict
 from .text.finding import Finding as Finding
 from .text.fit_findings import ShortErrors as ShortErrors
 from .text.fit_findings import TestError as TestError
+from .text.left_out import LeftOut as LeftOut
+from .text.left_out import Reason as Reason
 from .text.misfit_findings import ErrorFloor as ErrorFloor
 from .text.misfit_findings import MisfitFinding as MisfitFinding
 from .text.report_findings import NoTrajectories as NoTrajectories

@@ -25,6 +25,7 @@ from launch_ros.actions import Node
 from bam_ros.launching.argument import Argument
 from bam_ros.launching.launch_values import LaunchValues, PlannedNode, describe_launch
 from bam_ros.launching.memory_file import memory_file
+from bam_ros.text.launch_notices import NoPythonModule, NoRviz, NoUrdf
 
 ARGUMENTS = (
     Argument(
@@ -116,21 +117,13 @@ def describe_view(values: LaunchValues) -> list[Action]:
         return []
     missing = sorted(VIEW_PACKAGES - set(get_packages_with_prefixes()))
     if missing:
-        names = " ".join(f"ros-$ROS_DISTRO-{name.replace('_', '-')}" for name in missing)
-        return [
-            LogInfo(msg=f"rviz: no package {', '.join(missing)}; the robot moves unseen; apt install {names}")
-        ]
+        return [LogInfo(msg=str(NoRviz(packages=tuple(missing))))]
     try:
         urdf = robot_urdf(values)
     except ModuleNotFoundError as error:
-        return [
-            LogInfo(
-                msg=f"rviz: the Python of ros2 launch has no module {error.name}, which draws the bench; the"
-                f" robot moves unseen; pip install {error.name}, or give model:=ROBOT.urdf"
-            )
-        ]
+        return [LogInfo(msg=str(NoPythonModule(module=error.name or "")))]
     if urdf is None:
-        return [LogInfo(msg=f"rviz: {values['model']} has no .urdf beside it (RViz reads no MJCF); add one")]
+        return [LogInfo(msg=str(NoUrdf(model=values["model"])))]
     clock = {"use_sim_time": True} if values["publish_clock"] else {}
     description = {"robot_description": urdf, **clock}
     default = "arm_2r.rviz" if values["model"] else "bench.rviz"

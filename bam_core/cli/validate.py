@@ -76,7 +76,6 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.recordings.discovery import unique_names
     from bam_core.servo.model import load_servo
     from bam_core.simulation.rollout_settings import OPEN_LOOP_HORIZON
-    from bam_core.text.bench_fit_words import bench_fit_words
     from bam_core.text.finding import log_findings
     from bam_core.text.fit_findings import OpenLoopErrors
     from bam_core.validation.bench_fit import fit_bench
@@ -140,16 +139,16 @@ def run(arguments: argparse.Namespace) -> int:
             name: validation.summary() | readings for name, validation in result.items()
         }
         for name, (fit, errors) in fitted.items():
-            content[name]["bench_fitted"] = fit.summary() | errors.summary()
+            finding = fit.finding(name, result[name].mae, errors.mae)
+            words = {"kind": finding.kind, "sentence": finding.sentence}
+            content[name]["bench_fitted"] = fit.summary() | errors.summary() | words
         if loaded.excluded:
             content["excluded"] = [excluded.summary() for excluded in loaded.excluded]
         write_text(arguments.json, json.dumps(content, indent=2) + "\n")
     columns = result | {f"{name}, bench fitted": errors for name, (_, errors) in fitted.items()}
     print(_table(columns))
     for name, (fit, errors) in fitted.items():
-        bench, error = fit.bench_effects, result[name].mae
-        offset, delay = bench.zero_offset, bench.command_delay
-        print(bench_fit_words(name, offset, delay, recordings=fit.recordings, error=error, fitted=errors.mae))
+        print(fit.finding(name, result[name].mae, errors.mae))
     sys.stdout.flush()  # warnings go elsewhere, and belong below
     for path in paths:
         warn_of_bench(arguments.bench_effects, path, recordings)

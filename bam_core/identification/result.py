@@ -240,7 +240,7 @@ class Identification:
                 ],
             },
             "logs": {log.name: _about(log) for log in logs},
-            "left_out": {log.name: [str(part) for part in log.left_out] for log in logs if log.left_out},
+            "left_out": {log.name: [part.phrase for part in log.left_out] for log in logs if log.left_out},
             "corrections": {
                 log.name: [_correction(part) for part in log.corrections] for log in logs if log.corrections
             },

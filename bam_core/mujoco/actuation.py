@@ -51,6 +51,29 @@ class SimulationError(BamError):
         super().__init__(f"simulation at {time:.4f} s: {problem}{f'; {advice}' if advice else ''}")
 
 
+class NotFiniteError(SimulationError):
+    """A state or a torque that became NaN or infinite.
+
+    Attributes:
+        culprit: what was first, such as "position of joint 'elbow'".
+    """
+
+    def __init__(self, time: float, culprit: str, goals: str) -> None:
+        """Compose the line.
+
+        Args:
+            time: of the simulation, s.
+            culprit: what was first.
+            goals: of all servos at that time, in words.
+        """
+        self.culprit = culprit
+        super().__init__(
+            time,
+            f"{culprit} is no longer finite (goals: {goals})",
+            advice="shorten the time step or check masses, gains and goals",
+        )
+
+
 class ServoActuation:
     """Drives joints of any model as servos do, with the friction budget of BAM eq. 10 in every step.
 
@@ -233,11 +256,7 @@ class ServoActuation:
             f"{name} {goal:g}" if enabled else f"{name} off"
             for name, goal, enabled in zip(self.names, self.goal_position, self.torque_enabled, strict=True)
         )
-        return SimulationError(
-            time,
-            f"{self._culprit()} is no longer finite (goals: {goals})",
-            advice="shorten the time step or check masses, gains and goals",
-        )
+        return NotFiniteError(time, self._culprit(), goals)
 
     def _culprit(self) -> str:
         """Name what MuJoCo found first when it started over; the state, where it did not."""

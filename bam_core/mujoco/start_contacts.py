@@ -208,9 +208,9 @@ def _name_bodies(spec: mujoco.MjSpec) -> list[str]:
 
 
 def _root_link(spec: mujoco.MjSpec) -> str:
-    """Return what a user calls the geoms of the world; MuJoCo merges the root link of a URDF into it."""
+    """Return the root link of a URDF, which MuJoCo merges into the world; empty where there is none."""
     links = [body for body in spec.worldbody.bodies if not list(body.joints) and body.name]
-    return links[0].name if spec.compiler.fusestatic and links else "the world's geoms"
+    return links[0].name if spec.compiler.fusestatic and links else ""
 
 
 @functools.cache

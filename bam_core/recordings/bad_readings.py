@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.recordings.frozen_positions import find_frozen, those_that_last
-from bam_core.recordings.left_out import LeftOut, Mask, Reason, lost, tell, too_many
+from bam_core.recordings.left_out import Mask, lost, tell, too_many
 from bam_core.recordings.neighbours import running_median, spread_over
 from bam_core.recordings.position_jumps import find_spikes, samples_beside
+from bam_core.text.left_out import LeftOut, Reason
 
 _SUPPLY = 0.25  # of the usual supply: a reading further from its neighbours is false,
 _SUPPLY_RANGES = 1.5  # and so many times what 90 % of readings span: of an XL330, 6 and 8 V in turn

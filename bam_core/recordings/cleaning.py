@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.recordings.bad_readings import without_false_readings
-from bam_core.recordings.left_out import LeftOut
 from bam_core.recordings.position_jumps import first_jump
 from bam_core.recordings.position_updates import at_read_times, find_updates
+from bam_core.text.left_out import LeftOut
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -106,22 +106,22 @@ def _tell_left_out(recordings: Sequence[Recording]) -> None:
     for recording in touched:
         for part in recording.left_out:
             counts[part.channel] += part.samples
-    said = [(recording.name, " and ".join(map(str, recording.left_out))) for recording in touched]
-    is_table = len(said) > _NAMED
+    is_table = len(touched) > _NAMED
     finding = ReadingsLeftOut(
-        names=tuple(name for name, _ in said),
+        names=tuple(recording.name for recording in touched),
         total=len(recordings),
         channels=tuple(counts.items()),
-        details=() if is_table else tuple(what for _, what in said),
+        details=() if is_table else tuple(recording.left_out for recording in touched),
     )
     log_findings(log, [finding])
     if not is_table:
         return
-    width = max(len(name) for name, _ in said[:_LISTED])
-    for name, what in said[:_LISTED]:
-        log.warning("  %s  %s", name.ljust(width), what)
-    if len(said) > _LISTED:
-        log.warning("  and %d more, see 'bam view'", len(said) - _LISTED)
+    width = max(len(recording.name) for recording in touched[:_LISTED])
+    for recording in touched[:_LISTED]:
+        phrases = " and ".join(part.phrase for part in recording.left_out)
+        log.warning("  %s  %s", recording.name.ljust(width), phrases)
+    if len(touched) > _LISTED:
+        log.warning("  and %d more, see 'bam view'", len(touched) - _LISTED)
 
 
 def _late_positions(recordings: Sequence[Recording]) -> Iterator[Finding]:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from bam_core.errors import BadData, BamError, Conflict, OutOfRange, Unsupported, WrongShape
 from bam_core.recordings.header_corrections import Correction
-from bam_core.recordings.left_out import LeftOut, require_few
+from bam_core.recordings.left_out import require_few
 from bam_core.recordings.position_jumps import first_jump
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.plausible import PLAUSIBLE
+from bam_core.text.left_out import LeftOut
 
 MIN_SAMPLES = 20
 """Fewer samples than this cannot tell a moving arm from a resting one."""

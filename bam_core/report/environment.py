@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bam_core.report import names, numbers
 from bam_core.text.report_findings import SMALL
 from bam_core.text.robot_findings import PriorOnly
+from bam_core.text.unbroken import unbroken
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -30,7 +31,7 @@ def environment() -> Environment:
         symbol=names.symbol,
         mrad=numbers.mrad,
         quantity=numbers.quantity,
-        unbroken=numbers.unbroken,
+        unbroken=unbroken,
     )
     result.globals["small"] = SMALL
     result.globals["prior_only"] = PriorOnly()

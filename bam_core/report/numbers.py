@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 
 NOTHING = "–"
-_BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|mrad\b)")
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -18,11 +16,6 @@ def quantity(value: float, digits: int = 4) -> str:
         return NOTHING
     text, _, exponent = f"{value:.{digits}g}".partition("e")
     return f"{text}·10{str(int(exponent)).translate(_SUPERSCRIPT)}" if exponent else text.replace("-", "−")
-
-
-def unbroken(text: str) -> str:
-    """Return a text whose lines do not break between a number and its unit."""
-    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
 
 
 def mrad(angle: float) -> str:

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Missing, UnknownName, WrongShape
 from bam_core.errors.checks import require_positive
-from bam_core.recordings.left_out import LeftOut
 from bam_core.recordings.supply import Supply
 from bam_core.robot.gaps import restart_rows, rows_that_count
 from bam_core.servo.gains import Gain, require_gain
 from bam_core.servo.plausible import require_plausible
+from bam_core.text.left_out import LeftOut
 
 _SLOWEST = 0.5  # s between two samples; no servo's motion can be told from fewer
 

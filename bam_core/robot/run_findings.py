@@ -19,14 +19,7 @@ def run_findings(runs: Sequence[RobotRun]) -> Iterator[Finding]:
         if run.left_out or gaps:
             yield RunLeftOut(
                 run=run.name,
-                readings=tuple(
-                    (
-                        joint,
-                        sum(part.samples for part in parts),
-                        "; ".join(f"{part.reason.value}, first at entry {part.first}" for part in parts),
-                    )
-                    for joint, parts in run.left_out.items()
-                ),
+                readings=tuple(run.left_out.items()),
                 gaps=gaps,
                 lost=1.0 - float(run.compared(run.joints)[run.in_interval].mean()),
             )

@@ -17,13 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Missing
 from bam_core.recordings.bad_readings import false_readings, repeated
-from bam_core.recordings.left_out import LeftOut, Mask, Reason, tell
+from bam_core.recordings.left_out import Mask, tell
 from bam_core.recordings.neighbours import spread_over
 from bam_core.recordings.position_jumps import position_jumps
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.robot.gaps import sample_gaps
 from bam_core.robot.mapped_run import mapped_run
 from bam_core.robot.run import RobotRun
+from bam_core.text.left_out import LeftOut, Reason
 
 _LEAST_SHARE = 0.5
 """Of a joint's readings that must be sound. Where most are not, nothing shows which ones are."""
@@ -239,7 +240,7 @@ def _require_enough(
         count = int(sound[:, column].sum())
         if sound[:, column].all() or (count >= _LEAST_SHARE * len(time) and count * period >= _LEAST_TIME):
             continue
-        why = ", ".join(map(str, left_out[joint]))
+        why = ", ".join(part.phrase for part in left_out[joint])
         raise BadData(
             f"{name}, position of '{joint}'",
             f"{len(time) - count} of {len(time)} samples cannot be right: {why}",

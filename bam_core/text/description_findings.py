@@ -15,7 +15,7 @@ class StartContacts(Finding):
 
     Attributes:
         robot: its name.
-        pairs: names of two links each.
+        pairs: names of two links each; empty: geoms of the world.
         depth: by which they overlap at most, m.
     """
 
@@ -27,7 +27,8 @@ class StartContacts(Finding):
     @property
     def sentences(self) -> tuple[str, ...]:
         """Which, why, and how to simulate them."""
-        pairs = listed([" and ".join(pair) for pair in self.pairs], most=8)
+        named = [[link or "the world's geoms" for link in pair] for pair in self.pairs]
+        pairs = listed([" and ".join(pair) for pair in named], most=8)
         return (
             f"{self.robot or 'robot'}: contacts of {pairs} are not simulated.",
             f"They overlap where the robot starts or was measured, by up to {1e3 * self.depth:.3g} mm.",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bam_core.text.data_findings import RecordingFinding
 from bam_core.text.finding import Finding, listed
+from bam_core.text.left_out import LeftOut
 
 
 def range_words(values: tuple[float, ...]) -> str:
@@ -89,12 +90,12 @@ class ReadingsLeftOut(SomeRecordings):
 
     Attributes:
         channels: name and number of readings.
-        details: of each recording, in words, where they are few; empty where a table follows.
+        details: of each recording where they are few; empty where a table follows.
     """
 
     kind: str = field(default="readings_left_out", init=False)
     channels: tuple[tuple[str, int], ...]
-    details: tuple[str, ...]
+    details: tuple[tuple[LeftOut, ...], ...]
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -103,7 +104,7 @@ class ReadingsLeftOut(SomeRecordings):
         named = zip(self.names, self.details, strict=False)
         return (
             f"Readings that cannot be right are left out of {self.where} ({total}).",
-            *(f"{name}: {what}." for name, what in named),
+            *(f"{name}: {' and '.join(part.phrase for part in parts)}." for name, parts in named),
         )
 
 

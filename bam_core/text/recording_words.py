@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short phrases about recordings: what was set from outside, which readings are not used, which run it is."""
+"""Short phrases about recordings: what was set from outside, which run it is."""
 
 from __future__ import annotations
 
 from pathlib import PurePath
-
-from bam_core.text.finding import count
 
 
 def correction_words(field: str, value: object, before: object, source: str) -> str:
@@ -21,18 +19,6 @@ def correction_words(field: str, value: object, before: object, source: str) -> 
     """
     header = "not in the header" if before is None else f"header: {before}"
     return f"{field} {value} ({header}; set by {PurePath(source).name})"
-
-
-def left_out_words(channel: str, reason: str, samples: int, first: int) -> str:
-    """Return which readings are not used: "1 reading of position (..., first at entry 100)".
-
-    Args:
-        channel: such as "position".
-        reason: why, in words.
-        samples: number of readings.
-        first: index of the first one in the file.
-    """
-    return f"{count(samples, 'reading')} of {channel} ({reason}, first at entry {first})"
 
 
 def run_words(script: str, mass: float, length: float, kp: float) -> str:

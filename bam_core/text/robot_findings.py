@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bam_core.text.finding import Finding, count, listed, mrad, percent
+from bam_core.text.left_out import LeftOut
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,21 +45,24 @@ class RunLeftOut(Finding):
 
     Attributes:
         run: name.
-        readings: joint, number of its readings that cannot be right, and why, in words.
+        readings: joint, and its readings that cannot be right.
         gaps: first and last time of each gap, s.
         lost: share of the readings of all joints that do not count.
     """
 
     kind: str = field(default="run_left_out", init=False)
     run: str
-    readings: tuple[tuple[str, int, str], ...]
+    readings: tuple[tuple[str, tuple[LeftOut, ...]], ...]
     gaps: tuple[tuple[float, float], ...]
     lost: float
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Which readings of which joints, where the simulation begins anew, and how much is lost."""
-        parts = [f"{joint} {number} ({why})" for joint, number, why in self.readings]
+        parts = [
+            f"{joint} {sum(part.samples for part in parts)} ({'; '.join(part.why for part in parts)})"
+            for joint, parts in self.readings
+        ]
         gaps = [f"{first:.2f} to {last:.2f} s" for first, last in self.gaps]
         lines = []
         if parts:

@@ -20,8 +20,10 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, LEAST_DELAY, BenchEffects
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.text.bench_fit_findings import BenchFitted
 
-_MOST_RECORDINGS = 50  # two values need no more; every so manieth of those given is used
+MOST_RECORDINGS = 50
+"""Recordings that are used, every so manieth of those given: two values need no more."""
 _MOST_OFFSET = 0.08  # rad; a horn's teeth are 0.25 rad apart, and arms are hung by eye
 _MOST_DELAY = 0.05  # s; buses and drivers take 1 to 30 ms
 _OFFSETS, _DELAYS = 7, 8  # points of the first grid: 27 mrad and 7 ms apart
@@ -50,6 +52,23 @@ class BenchFit:
             "fitted_recordings": self.recordings,
         }
 
+    def finding(self, servo: str, error: float, fitted_error: float) -> BenchFitted:
+        """Return how much of a servo's mean absolute error is due to the bench.
+
+        Args:
+            servo: name.
+            error: with the bench as given, rad.
+            fitted_error: with the values fitted, rad.
+        """
+        return BenchFitted(
+            servo=servo,
+            zero_offset=self.bench_effects.zero_offset,
+            command_delay=self.bench_effects.command_delay,
+            recordings=self.recordings,
+            error=error,
+            fitted_error=fitted_error,
+        )
+
 
 def fit_bench(
     servo: ServoLike,
@@ -57,6 +76,7 @@ def fit_bench(
     bench_effects: BenchEffects = IDEAL_BENCH,
     *,
     dt: float | None = None,
+    most: int = MOST_RECORDINGS,
 ) -> BenchFit:
     """Find zero offset and command delay with which the mean absolute error of recordings is least.
 
@@ -64,14 +84,15 @@ def fit_bench(
 
     Args:
         servo: model, library name or file.
-        recordings: of one bench; of more than 50, as many spread evenly over them are used.
+        recordings: of one bench.
         bench_effects: of the bench; the search also begins at its zero offset and command delay.
         dt: step of controller and simulation, s; default the firmware's period.
+        most: recordings that are used; of more, as many spread evenly over them.
 
     Raises:
         BamError: the recordings cannot be simulated.
     """
-    used = recordings[:: -(-len(recordings) // _MOST_RECORDINGS)]
+    used = recordings[:: -(-len(recordings) // most)]
     errors = _errors_at(servo, used, bench_effects, dt)
     given = [bench_effects.zero_offset, bench_effects.command_delay]
     axes = (np.linspace(_LOW[0], _HIGH[0], _OFFSETS), np.linspace(_LOW[1], _HIGH[1], _DELAYS))

@@ -18,6 +18,8 @@ from bam_ros.cli.stop_signals import stop_signals
 if TYPE_CHECKING:
     from bam_ros.recorder.session import Session
     from bam_ros.recorder.session_recorder import Progress, SessionReport
+    from bam_ros.text.notice import Notice
+    from bam_ros.text.recorder_notices import SessionStopped
 
 EXAMPLE = "bam record --session config/sessions/quick.yaml --output recordings/quick"
 
@@ -51,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.session is None:
         raise Missing("--session", "a session file, such as config/sessions/quick.yaml")
     from bam_ros.recorder.errors import RecordingStopped
-    from bam_ros.recorder.node import describe_report
+    from bam_ros.recorder.node import session_recorded
     from bam_ros.recorder.session_file import load_session
     from bam_ros.recorder.session_recorder import SessionRecorder
 
@@ -63,22 +65,18 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             report = recorder.record(session, output, operator)
         except RecordingStopped:
-            print(f"bam record: {describe_stop(recorder.report, session, output)}", file=sys.stderr)
+            stopped = session_stopped(recorder.report, session, output)
+            print(f"bam record: {stopped}", file=sys.stderr)
             return _INTERRUPTED
-    print(describe_report(report, output))
+    print(session_recorded(report, output))
     return 0
 
 
-def describe_stop(report: SessionReport, session: Session, output: Path) -> str:
-    """Return what is kept of a session that was stopped, where, and how it goes on; in one line."""
-    complete, runs = len(report.bags), len(session.runs())
-    kept = (
-        f"{complete} of {runs} runs are complete and kept in {output}" if complete else "no run is complete"
-    )
-    return (
-        f"interrupted, the servo is released; {kept}; a run that was cut short is recorded again: give the "
-        "same command to continue"
-    )
+def session_stopped(report: SessionReport, session: Session, output: Path) -> SessionStopped:
+    """Return what is kept of a session that was stopped."""
+    from bam_ros.text.recorder_notices import SessionStopped
+
+    return SessionStopped(output=output, complete=len(report.bags), runs=len(session.runs()))
 
 
 class TerminalOperator:
@@ -94,9 +92,9 @@ class TerminalOperator:
         self._asking = False
         self._bar: tqdm | None = None
 
-    def tell(self, line: str, *, warning: bool = False) -> None:
-        """Print the line above the bar."""
-        tqdm.write(f"bam record: {line}" if warning else line, file=sys.stderr)
+    def tell(self, notice: Notice, *, warning: bool = False) -> None:
+        """Print it above the bar."""
+        tqdm.write(f"bam record: {notice}" if warning else str(notice), file=sys.stderr)
 
     def progress(self, progress: Progress) -> None:
         """Move the bar; raises RecordingStopped after Ctrl-C."""

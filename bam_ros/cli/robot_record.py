@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bam_core.robot.motion import RobotMotion
     from bam_core.servo.gains import Gain
     from bam_ros.recorder.robot_recorder import RobotLinks, RobotRecorder
+    from bam_ros.text.notice import Notice
 
 EXAMPLE = "bam robot record --robot arm.urdf --motion motion.csv --output bags"
 
@@ -153,7 +154,7 @@ def run(arguments: argparse.Namespace) -> int:
         f"{report.bag}: {report.states} states{lost}; "
         f"fit it with: bam robot identify --robot {arguments.robot} {gains}..."
     )
-    if report.problem:
+    if report.problem is not None:
         print(f"bam robot record: {report.problem}; record it again where you can", file=sys.stderr)
     return 0
 
@@ -214,9 +215,9 @@ class RobotOperator:
         self._bar: tqdm | None = None
         self._recorder: RobotRecorder | None = None
 
-    def tell(self, line: str) -> None:
-        """Print a line above the bar."""
-        tqdm.write(f"bam robot record: {line}", file=sys.stderr)
+    def tell(self, notice: Notice) -> None:
+        """Print it above the bar."""
+        tqdm.write(f"bam robot record: {notice}", file=sys.stderr)
 
     def tick(self) -> None:
         """Move the bar; raises RecordingStopped once for every signal."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dynamixel_sdk as sdk
 
-from bam_core.errors import Unavailable
+from bam_core.errors import Unavailable, Unsupported
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout
 from bam_ros.dynamixel.control_table import ControlTable
@@ -39,6 +39,29 @@ _REFUSALS2 = {
     6: "value beyond a limit",
     7: "register is read-only, or locked while torque is on",
 }
+
+
+class NoPwmMode(Unsupported):
+    """A servo that cannot be commanded by duty.
+
+    Attributes:
+        table: of its model.
+    """
+
+    def __init__(self, joint: str, table: ControlTable) -> None:
+        """Compose the line.
+
+        Args:
+            joint: name.
+            table: of its model.
+        """
+        self.table = table
+        super().__init__(
+            joint,
+            f"{table.title} with Protocol {table.protocol}.0 firmware has no PWM mode",
+            expected="Protocol 2.0 firmware with operating mode 16",
+            advice="update its firmware, or drive it by position",
+        )
 
 
 def hardware_errors(table: ControlTable, bits: int) -> int:

@@ -15,7 +15,7 @@ from bam_ros.driver.joint_limits import OFF_LIMITS
 from bam_ros.driver.servo_bus import Gains, LawSettings
 from bam_ros.dynamixel.control_table import ControlTable, require_position_gain
 from bam_ros.dynamixel.discovery import ALL_ANSWERS
-from bam_ros.dynamixel.errors import ALERT, hardware_errors
+from bam_ros.dynamixel.errors import ALERT, NoPwmMode, hardware_errors
 from bam_ros.dynamixel.law_registers import (
     BorrowedRegisters,
     duty_of,
@@ -162,12 +162,7 @@ class DynamixelServo:
         table = self.table
         mode = table.pwm_mode if self._pwm else table.position_mode
         if mode is None:
-            raise Unsupported(
-                self.name,
-                f"{table.title} with Protocol {table.protocol}.0 firmware has no PWM mode",
-                expected="Protocol 2.0 firmware with operating mode 16",
-                advice="update its firmware, or drive it by position",
-            )
+            raise NoPwmMode(self.name, table)
         if self._multi_turn and table.extended_mode is None:
             raise Unsupported(
                 self.name,

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from types import FrameType
 
+from bam_ros.text.emulator_notices import EmulatorStarts
+
 _INTERRUPTED = 130
 
 
@@ -16,12 +18,12 @@ def _leave(number: int, frame: FrameType | None) -> None:
     os._exit(_INTERRUPTED)  # nothing is open yet
 
 
-def begin(argv: Sequence[str] | None, what: str) -> list[str]:
+def begin(argv: Sequence[str] | None, start: EmulatorStarts) -> list[str]:
     """Print what starts, and let an interrupt before the command serves end it quietly.
 
     Args:
         argv: arguments of the command; None: those of the process.
-        what: starts, as the line names it.
+        start: what to print.
 
     Returns:
         The arguments.
@@ -29,5 +31,5 @@ def begin(argv: Sequence[str] | None, what: str) -> list[str]:
     signal.signal(signal.SIGINT, _leave)
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not {"-h", "--help"} & set(arguments):
-        print(f"starting {what} ...", flush=True)
+        print(start, flush=True)
     return arguments

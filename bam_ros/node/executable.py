@@ -12,10 +12,9 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 
+from bam_ros.text.missing_module import missing_module
+
 _OURS = ("bam_core", "bam_ros")  # where one of these lacks a module, that is our mistake
-_SOURCED = ("rclpy", "ament_index_python")  # come with ROS 2 alone
-_PACKAGES = {"serial": "pyserial", "yaml": "PyYAML"}
-"""Module -> package of the Python index, where the names differ."""
 
 
 def run(name: str, module: str) -> int:
@@ -33,7 +32,7 @@ def run(name: str, module: str) -> int:
         missing = (error.name or "").partition(".")[0]
         if not missing or missing in _OURS:
             raise
-        print(_lack(name, missing), file=sys.stderr)
+        print(missing_module(name, missing), file=sys.stderr)
         return 2
 
 
@@ -52,17 +51,3 @@ def _ended_by_ctrl_c() -> Iterator[None]:
     finally:
         if before is signal.default_int_handler:
             signal.signal(signal.SIGINT, before)
-
-
-def _lack(name: str, missing: str) -> str:
-    """Return what a missing module means, in the form of `bam_core.errors`, which itself needs one."""
-    if missing == "bam_bench":
-        cure = "source install/setup.bash of the workspace that built it"
-    elif missing in _SOURCED or missing.endswith(("_msgs", "_interfaces", "_srvs")):
-        cure = "source ROS 2, and install this package's dependencies: rosdep install --from-paths ."
-    else:
-        package = _PACKAGES.get(missing, missing)
-        pip = f"{sys.executable} -m pip install {package}"
-        cure = f"run `make setup` in bam_bench, which builds with all of them, or {pip}"
-    problem = f"Python module {missing!r} is not installed for {sys.executable}"
-    return f"{name}: {problem}; {cure}"

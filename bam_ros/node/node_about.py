@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bam_ros.node.parameters import NodeParameter
+from bam_ros.text.parameter_words import bounds_words
 
 _WIDTH = 100
 
@@ -67,7 +68,7 @@ class NodeAbout:
         ]
         for parameter in self.parameters:
             lines.append(f"  {parameter.name}  ({parameter.type_name}, default {_value(parameter.default)})")
-            lines += _indented(parameter.description + _bounds(parameter))
+            lines += _indented(parameter.description + _added(parameter))
         lines += ["", "topics, services, actions:"]
         for interface in self.interfaces:
             lines.append(f"  {interface.kind} {interface.name}  ({interface.type})")
@@ -92,11 +93,8 @@ def _indented(text: str) -> list[str]:
     return textwrap.wrap(text, _WIDTH, initial_indent="      ", subsequent_indent="      ")
 
 
-def _bounds(parameter: NodeParameter) -> str:
-    changes = "" if parameter.read_only else "; may change while the node runs"
-    if parameter.low is None or parameter.high is None:
-        return changes
-    return f" [{parameter.low:g} to {parameter.high:g}]{changes}"
+def _added(parameter: NodeParameter) -> str:
+    return bounds_words(parameter.low, parameter.high, read_only=parameter.read_only)
 
 
 def _value(default: object) -> str:

@@ -13,6 +13,7 @@ from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.bag_writer import METADATA_NAME
 from bam_core.recordings.run_end import is_set_aside
 from bam_ros.recorder.session import PlannedRun, Session
+from bam_ros.text.recorder_notices import BrokenBag
 
 _RUN = "bam_bench/msg/BenchRun"
 _STATES = "bam_bench/msg/ServoStates"
@@ -25,12 +26,12 @@ class Shelf:
 
     Attributes:
         complete: names of runs whose bag is complete.
-        broken: names of runs that are there in part -> what happened to them, in words.
+        broken: names of runs that are there in part -> what is wrong with it.
         others: number of bags of other runs, as of another session.
     """
 
     complete: frozenset[str]
-    broken: dict[str, str]
+    broken: dict[str, BrokenBag]
     others: int = 0
 
 
@@ -46,7 +47,7 @@ def inspect(output: Path, session: Session, topic: str) -> Shelf:
         Conflict: the directory of a run holds a complete bag of another run, or of another bench.
     """
     complete: set[str] = set()
-    broken: dict[str, str] = {}
+    broken: dict[str, BrokenBag] = {}
     for run in session.runs():
         directory = output / run.name
         if not directory.exists():
@@ -75,8 +76,8 @@ def set_aside(directory: Path, reason: str = "interrupted") -> Path:
     return directory.rename(aside)
 
 
-def _problem(directory: Path, run: PlannedRun, session: Session, topic: str) -> str | None:
-    """What is wrong with a bag, in words; None where it is the complete bag of this run."""
+def _problem(directory: Path, run: PlannedRun, session: Session, topic: str) -> BrokenBag | None:
+    """What is wrong with a bag; None where it is the complete bag of this run."""
     try:
         promised = promised_messages(directory)
         finished = promised is not None
@@ -84,23 +85,23 @@ def _problem(directory: Path, run: PlannedRun, session: Session, topic: str) -> 
             read_messages(file, {_RUN} if finished else {_RUN, _STATES}) for file in data_files(directory)
         ]
     except BamError as error:
-        return f"its bag cannot be read ({error})"
+        return BrokenBag(kind="unreadable", reason=str(error))
     except OSError as error:
-        return f"its bag cannot be read ({error.strerror})"
+        return BrokenBag(kind="unreadable", reason=error.strerror or str(error))
     messages = [message for file in files for message in file.messages]
     told = [message for message in messages if message.type == _RUN]
     runs = [message.value for message in told]
     if not finished:
         states = [message for message in messages if message.type == _STATES]
         if not runs or not states:
-            return "was interrupted before its first state was on disk"
+            return BrokenBag(kind="no_state")
         start = runs[0].start.sec * 10**9 + runs[0].start.nanosec
-        return f"was interrupted after {max(states[-1].log_time - start, 0) * 1e-9:.1f} s"
+        return BrokenBag(kind="interrupted", duration=max(states[-1].log_time - start, 0) * 1e-9)
     count = sum(file.count for file in files)
     if promised is not None and count < promised:
-        return f"has a bag that is cut short ({count} of {promised} messages)"
+        return BrokenBag(kind="cut_short", messages=count, expected=promised)
     if not runs:
-        return f"has a bag without {_RUN}"
+        return BrokenBag(kind="no_header", expected=_RUN)
     if told[-1].topic != topic:
         raise Conflict(
             str(directory),

@@ -28,6 +28,8 @@ from bam_ros.recorder.about import ABOUT
 from bam_ros.recorder.errors import RecordingStopped
 from bam_ros.recorder.session_file import load_session
 from bam_ros.recorder.session_recorder import Progress, SessionRecorder, SessionReport
+from bam_ros.text.notice import Notice
+from bam_ros.text.recorder_notices import LoadWanted, RecorderBusy, RecordingEnded, SessionRecorded
 
 FEEDBACK_PERIOD = 0.2
 """Time between feedback messages, s."""
@@ -105,7 +107,7 @@ class RecorderNode(Node):
 
     def _execute(self, goal: ServerGoalHandle) -> Record.Result:
         if not self._busy.acquire(blocking=False):
-            message = "recorder: a session is being recorded; wait for its end or cancel it"
+            message = str(RecorderBusy())
             self.get_logger().warning(f"goal aborted: {message}")
             goal.abort()
             return Record.Result(message=message)
@@ -134,7 +136,7 @@ class RecorderNode(Node):
             file = self._given(request.session_file, "session_file")
             session = load_session(file, inside=self._confines(request.session_file, "session_file"))
             output = self._given(request.output, "output").absolute()
-            message = describe_report(self._recorder.record(session, output, operator), output)
+            message = str(session_recorded(self._recorder.record(session, output, operator), output))
             success = True
             log.info(message)
         except RecordingStopped as stopped:
@@ -183,20 +185,20 @@ class _RemoteOperator:
         self._goal = goal
         self._told = 0.0
 
-    def tell(self, line: str, *, warning: bool = False) -> None:
-        """Log the line."""
+    def tell(self, notice: Notice, *, warning: bool = False) -> None:
+        """Log it."""
         log = self._node.get_logger()
         if warning:
-            log.warning(line)
+            log.warning(str(notice))
         else:
-            log.info(line)
+            log.info(str(notice))
 
     def progress(self, progress: Progress) -> None:
         """Publish feedback; raises RecordingStopped once the goal is cancelled or the node ends."""
         if self._goal is not None and self._goal.is_cancel_requested:
-            raise RecordingStopped("cancelled: the servo is released; the same goal goes on from here")
+            raise RecordingStopped(str(RecordingEnded(kind="cancelled")))
         if self._node._stopping.is_set():
-            raise RecordingStopped("recorder: ends; the servo is released, the same goal goes on from here")
+            raise RecordingStopped(str(RecordingEnded(kind="node")))
         now = time.monotonic()
         if self._goal is not None and now - self._told >= FEEDBACK_PERIOD:
             self._told = now
@@ -206,10 +208,8 @@ class _RemoteOperator:
         """Wait for the service ~/load_mounted."""
         node = self._node
         load, service = progress.run.load, node.resolve_service_name("~/load_mounted")
-        node.get_logger().info(
-            f"hang {load.mass:g} kg at {load.length:g} m (arm {load.arm_mass:g} kg), then call"
-            f" {service} (std_srvs/srv/Trigger)"
-        )
+        wanted = LoadWanted(mass=load.mass, arm_mass=load.arm_mass, length=load.length, service=service)
+        node.get_logger().info(str(wanted))
         node._load_mounted.clear()
         node._waiting_for_load = True
         try:
@@ -237,17 +237,11 @@ def feedback(progress: Progress) -> Record.Feedback:
     )
 
 
-def describe_runs(count: int) -> str:
-    """Return a number of runs in words."""
-    return "1 run" if count == 1 else f"{count} runs"
-
-
-def describe_report(report: SessionReport, output: Path) -> str:
-    """Return what a session left in one line."""
-    verb = "was" if report.resumed == 1 else "were"
-    kept = f", {report.resumed} {verb} there already" if report.resumed else ""
-    lost = f"{report.dropped} states lost" if report.dropped else "no state lost"
-    return f"{output}: {describe_runs(report.recorded)} recorded{kept}, {lost}"
+def session_recorded(report: SessionReport, output: Path) -> SessionRecorded:
+    """Return what a session left."""
+    return SessionRecorded(
+        output=output, recorded=report.recorded, resumed=report.resumed, lost=report.dropped
+    )
 
 
 PROGRAM = NodeProgram(

@@ -28,6 +28,9 @@ from bam_ros.recorder.run import SILENCE
 from bam_ros.recorder.run_writer import RunWriter
 from bam_ros.recorder.session import PAUSE_LIMIT
 from bam_ros.recorder.stalls import StallWatch
+from bam_ros.text.notice import Notice
+from bam_ros.text.recorder_notices import RobotHolds
+from bam_ros.text.spoiled_runs import GainsChanged, SpoiledRun
 
 _RELEASE_TIME = 1.0  # s; how long a motion that was broken off waits for torque to be off
 
@@ -40,13 +43,13 @@ class RobotReport:
         bag: its directory.
         states: that are in the bag.
         dropped: that are missing in it.
-        problem: why it had better be recorded again, in words; empty: it is well.
+        problem: why it had better be recorded again; None: it is well.
     """
 
     bag: Path
     states: int
     dropped: int
-    problem: str = ""
+    problem: SpoiledRun | None = None
 
 
 class RobotLinks:
@@ -155,7 +158,7 @@ class RobotRecorder:
         """Seconds into the motion."""
         return self._playback.elapsed
 
-    def record(self, bag: Path, tick: Tick, tell: Callable[[str], None]) -> RobotReport:
+    def record(self, bag: Path, tick: Tick, tell: Callable[[Notice], None]) -> RobotReport:
         """Play the motion and write its bag; returns with the servos released.
 
         Where `tick` raises RecordingStopped, the robot holds where it is until it raises it again.
@@ -163,7 +166,7 @@ class RobotRecorder:
         Args:
             bag: directory to write, must not exist.
             tick: called about ten times a second; what it raises breaks the motion off.
-            tell: shows a line.
+            tell: shows what the robot does.
 
         Raises:
             BamError: a driver, a servo or the disk failed, or a joint left its goal. A bag that was begun is
@@ -193,7 +196,7 @@ class RobotRecorder:
             problem=problem,
         )
 
-    def _write(self, bag: Path, tick: Tick) -> str:
+    def _write(self, bag: Path, tick: Tick) -> SpoiledRun | None:
         topics = {
             topic: about for link in self._links for topic, about in link.topics.in_bag(has_run=False).items()
         }
@@ -201,18 +204,18 @@ class RobotRecorder:
             self._playback.may_start = True
             self._wait(self._played, tick)
             problem = self._find_problem()
-            if problem:
+            if problem is not None:
                 self._writer.spoil()
         self._writer = None
         return problem
 
-    def _find_problem(self) -> str:
-        """Return why the motion had better be recorded again, in words; empty: it is well."""
+    def _find_problem(self) -> SpoiledRun | None:
+        """Return why the motion had better be recorded again; None: it is well."""
         for watch in self._watches:
             if stall := watch.problem(self._dropped):
-                return str(stall)
+                return stall
         changed = self._gains_problem()
-        return f"the gains changed during the motion ({changed})" if changed else ""
+        return GainsChanged(answer=changed, what="motion") if changed else None
 
     def heard(self, number: int, now_ns: int, states: ServoStates) -> RobotGoal | None:
         """Take the motion one step further. Called in the link's thread."""
@@ -298,14 +301,14 @@ class RobotRecorder:
             self.fail(error)
             raise
 
-    def _hold(self, tick: Tick, tell: Callable[[str], None]) -> None:
+    def _hold(self, tick: Tick, tell: Callable[[Notice], None]) -> None:
         for link in self._links:
             link.sink = None
         with self._lock:
             if not self._playback.torque_wanted:
                 return
             self._playback.hold(self._now)
-        tell("holds where it is: support the robot, then press Ctrl-C again to release it")
+        tell(RobotHolds())
         self._wait(self._over, tick)
 
     def _raise_failure(self) -> None:

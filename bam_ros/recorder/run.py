@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -23,25 +24,11 @@ from bam_ros.recorder.run_writer import RunWriter
 from bam_ros.recorder.servo_check import demand_limit
 from bam_ros.recorder.session import PlannedRun, Session
 from bam_ros.recorder.stalls import StallWatch
+from bam_ros.text.spoiled_runs import DriverReleased, GainsChanged, SpoiledRun
 
 SILENCE = 1.0
 """A driver that says nothing for this long has failed, s."""
 _RELEASE_TIME = 1.0  # s; how long a broken-off run waits for torque to be off
-
-
-@dataclass(frozen=True, kw_only=True)
-class Spoiled:
-    """Why a run has to be recorded again.
-
-    Attributes:
-        problem: in words.
-        suffix: of its bag once it is set aside; one that `run_end.is_set_aside` knows.
-        cure: what to do where that happens again and again.
-    """
-
-    problem: str
-    suffix: str
-    cure: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +47,7 @@ class RunReport:
     dropped: int
     states: int
     pause: float
-    spoiled: Spoiled | None = None
+    spoiled: SpoiledRun | None = None
 
 
 class RunRecorder:
@@ -101,7 +88,7 @@ class RunRecorder:
         self._dropped_before = self._dropped = 0
         self._watch = StallWatch(session.pause_limit)
         self._failure: BaseException | None = None
-        self._released: Spoiled | None = None
+        self._released: DriverReleased | None = None
         self._torque_enabled = False
         self._at_start, self._script_over, self._over = (threading.Event() for _ in range(3))
 
@@ -134,7 +121,7 @@ class RunRecorder:
         self._link.listen(self)
         try:
             self._wait(self._at_start, tick)
-            spoiled = self._released
+            spoiled: SpoiledRun | None = self._released
             if spoiled is None:
                 spoiled = self._record_script(tick)
             self._wait(self._over, tick)
@@ -150,7 +137,7 @@ class RunRecorder:
             spoiled=spoiled,
         )
 
-    def _record_script(self, tick: Tick) -> Spoiled | None:
+    def _record_script(self, tick: Tick) -> SpoiledRun | None:
         """Write the bag while the script is followed; return why the run does not count, None: it does."""
         with RunWriter(self._bag, self._link.topics.in_bag()) as self._writer:
             self._motion.may_start = True
@@ -197,26 +184,15 @@ class RunRecorder:
         if self._failure is None:
             self._failure = error
 
-    def _find_problem(self) -> Spoiled | None:
+    def _find_problem(self) -> SpoiledRun | None:
         """Return why the run that was just measured does not count; None where it does."""
         if self._released is not None:
             return self._released
         stall = self._watch.problem(self._dropped)
         if stall is not None:
-            return Spoiled(
-                problem=str(stall),
-                suffix="stalled",
-                cure="end other programs on this machine or use a faster one, or raise pause_limit in the"
-                " session, then record again",
-            )
-        problem = self._gains_problem()
-        if problem:
-            return Spoiled(
-                problem=f"the gains changed during the run ({problem})",
-                suffix="changed",
-                cure="end the client that sets gains, check the servo's supply for dips, then record again",
-            )
-        return None
+            return stall
+        answer = self._gains_problem()
+        return GainsChanged(answer=answer) if answer else None
 
     def _changed(self, now_ns: int, before: Phase, after: Phase) -> None:
         if self._motion.released_at is not None and not self._script_over.is_set():
@@ -235,14 +211,12 @@ class RunRecorder:
         if self._released is not None:
             self._script_over.set()
 
-    def _release_of(self, phase: Phase) -> Spoiled:
+    def _release_of(self, phase: Phase) -> DriverReleased:
         """Return that the driver released the servo in a phase before the end of the script."""
-        place = f"{self.elapsed:.2f} s into the script" if phase is Phase.SCRIPT else f"while {phase.value}"
-        pause = f", after {self._watch.pause:.3f} s without a state" if self._watch.stalled else ""
-        return Spoiled(
-            problem=f"the driver released the servo {place}{pause}",
-            suffix="released",
-            cure="see the driver's log and /diagnostics for the reason, then record again",
+        return DriverReleased(
+            phase=phase.value,
+            elapsed=self.elapsed if phase is Phase.SCRIPT else math.nan,
+            pause=self._watch.pause if self._watch.stalled else 0.0,
         )
 
     def _check(self, now_ns: int, states: ServoStates, index: int) -> None:

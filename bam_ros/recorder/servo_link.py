@@ -21,8 +21,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
 
-from bam_core.errors import Unavailable
 from bam_ros.recorder.bench_topics import COMMAND_QOS, LATCHED_QOS, LISTEN_QOS, BenchTopics
+from bam_ros.recorder.errors import DriverSilent
 
 Goal = TypeVar("Goal")
 _Told = TypeVar("_Told", covariant=True)
@@ -100,13 +100,9 @@ class ServoLink(ABC, Generic[Goal]):
         return time.monotonic() - self.heard if self.heard >= 0.0 else float("inf")
 
     def require_heard(self, limit: float) -> None:
-        """Raise Unavailable where the newest states are older than the limit, s."""
+        """Raise DriverSilent where the newest states are older than the limit, s."""
         if self.silence > limit:
-            raise Unavailable(
-                "driver",
-                f"silent for {limit:g} s (no message on {self.topics.states})",
-                advice="look at its log, then record again",
-            )
+            raise DriverSilent(limit, self.topics.states)
 
     @abstractmethod
     def is_wanted(self, configuration: ServoConfiguration) -> bool:

@@ -20,6 +20,15 @@ from bam_ros.recorder.readiness import wait_for_bench
 from bam_ros.recorder.run import RunRecorder, RunReport
 from bam_ros.recorder.session import PlannedRun, Session
 from bam_ros.recorder.supply_check import measured_supply, supply_warning
+from bam_ros.text.notice import Notice
+from bam_ros.text.recorder_notices import (
+    BagSetAside,
+    OtherBags,
+    RunRecorded,
+    RunRepeated,
+    RunsKept,
+    RunSpoiled,
+)
 
 ATTEMPTS = 5
 """How often a run is recorded in which driver or recorder stalled, or the driver released the servo."""
@@ -74,8 +83,8 @@ class SessionReport:
 class Operator(Protocol):
     """Who watches a session and mounts the loads."""
 
-    def tell(self, line: str, *, warning: bool = False) -> None:
-        """Read one line about what happened."""
+    def tell(self, notice: Notice, *, warning: bool = False) -> None:
+        """Read what happened."""
 
     def progress(self, progress: Progress) -> None:
         """See how far it is, about ten times a second; raises RecordingStopped to end it."""
@@ -129,16 +138,11 @@ class SessionRecorder:
         bags = {run.name: output / run.name for run in plan if run.name in shelf.complete}
         self._report = SessionReport(recorded=0, resumed=len(bags), dropped=0, bags=_ordered(plan, bags))
         if shelf.complete:
-            operator.tell(f"{output}: {len(shelf.complete)} of {len(plan)} runs are complete and kept")
+            operator.tell(RunsKept(output=output, complete=len(shelf.complete), runs=len(plan)))
         if shelf.others:
-            there = "1 bag" if shelf.others == 1 else f"{shelf.others} bags"
-            operator.tell(
-                f"{output}: {there} of another session stay there, too, and an identification of this "
-                "directory uses them; another --output keeps sessions apart",
-                warning=True,
-            )
-        for name, problem in shelf.broken.items():
-            operator.tell(f"run {name} {problem}: it will be recorded again", warning=True)
+            operator.tell(OtherBags(output=output, bags=shelf.others), warning=True)
+        for name, bag in shelf.broken.items():
+            operator.tell(RunRepeated(run=name, bag=bag), warning=True)
         left = [run for run in plan if run.name not in bags]
         if not left:
             return self._report
@@ -151,7 +155,7 @@ class SessionRecorder:
                 timeout = readiness.DISCOVERY
                 if hung is None:
                     warning = supply_warning(session, measured_supply(link, call.tick))
-                    if warning:
+                    if warning is not None:
                         operator.tell(warning, warning=True)
                 if run.block != hung:
                     self._hang_load(call)
@@ -173,30 +177,33 @@ class SessionRecorder:
     def _record(
         self, link: BenchLink, session: Session, run: PlannedRun, output: Path, call: _Call
     ) -> RunReport:
-        problem = cure = ""
         for attempt in range(1, ATTEMPTS + 1):
             report = self._attempt(link, session, run, output / run.name, call)
             if report.spoiled is None:
-                lost = f", {report.dropped} lost on the way from the driver" if report.dropped else ""
-                call.operator.tell(
-                    f"run {run.index} of {call.runs}, {run.label}: {report.states} states{lost}",
-                    warning=bool(lost),
+                recorded = RunRecorded(
+                    run=run.index,
+                    runs=call.runs,
+                    label=run.label,
+                    states=report.states,
+                    lost=report.dropped,
                 )
+                call.operator.tell(recorded, warning=report.dropped > 0)
                 return report
-            problem, cure = report.spoiled.problem, report.spoiled.cure
-            kept = ""
+            spoiled, kept = report.spoiled, ""
             if report.bag.exists():
-                aside = bag_shelf.set_aside(report.bag, report.spoiled.suffix)
-                kept = f"; its bag is kept as {aside.name} and counts for nothing"
-            call.operator.tell(
-                f"run {run.index} of {call.runs}, {run.label}: {problem}{kept} (attempt {attempt} of"
-                f" {ATTEMPTS})",
-                warning=True,
+                kept = bag_shelf.set_aside(report.bag, spoiled.suffix).name
+            notice = RunSpoiled(
+                run=run.index,
+                runs=call.runs,
+                label=run.label,
+                problem=spoiled,
+                kept=kept,
+                attempt=attempt,
+                attempts=ATTEMPTS,
             )
+            call.operator.tell(notice, warning=True)
         raise BadData(
-            f"run {run.label}",
-            f"{problem} in the last of {ATTEMPTS} attempts",
-            advice=cure,
+            f"run {run.label}", f"{spoiled} in the last of {ATTEMPTS} attempts", advice=spoiled.cure
         )
 
     def _attempt(
@@ -209,9 +216,7 @@ class SessionRecorder:
             self._driver.hold_gains(gains, call.tick, run.kd)
             if bag.exists():
                 aside = bag_shelf.set_aside(bag)
-                call.operator.tell(
-                    f"run {run.name}: the interrupted bag is kept as {aside.name}, recording again"
-                )
+                call.operator.tell(BagSetAside(run=run.name, aside=aside.name))
             recorder = RunRecorder(
                 link, session, run, bag, lambda: self._driver.gains_problem(gains, call.tick, run.kd)
             )

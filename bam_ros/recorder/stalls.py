@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Literal
+from bam_ros.text.spoiled_runs import Stall
 
 COMMAND_PAUSE = 0.1
 """Longest time between two commands, s; the fastest script moves by a radian meanwhile, which is a jump."""
@@ -13,35 +11,6 @@ DROPPED = 1
 """States that may be missing in a run; one that is missing makes a pause of two periods."""
 _ENOUGH = 20  # states, after which their period is known
 _PERIODS = 3.0  # of states; a pause limit is at least that, so that a slow driver is not always refused
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stall:
-    """Why a run has to be recorded again.
-
-    Attributes:
-        kind: "driver" (a pause between states), "lost_states" (on the way from the driver), or "recorder"
-            (a pause between commands).
-        amount: length of the pause, s, or number of states.
-        limit: largest amount.
-        at: time of the pause in the script, s; NaN where that does not count.
-    """
-
-    kind: Literal["driver", "lost_states", "recorder"]
-    amount: float
-    limit: float
-    at: float = math.nan
-
-    def __str__(self) -> str:
-        if self.kind == "lost_states":
-            lost = f"{self.amount:g} states were lost on the way from the driver"
-            return f"{lost} (expected at most {self.limit:g})"
-        what = "state" if self.kind == "driver" else "command"
-        place = "" if math.isnan(self.at) else f" at {self.at:.2f} s of the script"
-        return (
-            f"the {self.kind} stalled, no {what} for {self.amount:.3f} s{place} (expected at most"
-            f" {self.limit:.3g} s)"
-        )
 
 
 class StallWatch:

@@ -12,6 +12,7 @@ from bam_core.recordings.recording import MEASURED_SUPPLY
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, Tick
 from bam_ros.recorder.session import Session
+from bam_ros.text.recorder_notices import OtherSupply
 
 TOLERANCE = 0.05
 """Share of the nominal supply by which the measured one may differ without a warning.
@@ -42,8 +43,8 @@ def measured_supply(link: BenchLink, tick: Tick) -> float:
     return statistics.median(known) if known else math.nan
 
 
-def supply_warning(session: Session, measured: float) -> str:
-    """Return a line where the supply is not the session's; empty where it is or nobody measures it.
+def supply_warning(session: Session, measured: float) -> OtherSupply | None:
+    """Return a supply that is not the session's; None where it is, or nobody measures it.
 
     The measured supply is in every bag, and identification goes by it. A session that names another one is
     still a mistake, in the file or at the bench.
@@ -57,11 +58,10 @@ def supply_warning(session: Session, measured: float) -> str:
     """
     nominal = session.supply_voltage
     low, high = (share * nominal for share in MEASURED_SUPPLY)
-    thing = f"session {session.name}"
-    problem = f"supply_voltage is {nominal:g} V, but the servo measures {measured:.3g} V"
-    cure = "correct supply_voltage in the session file, or the supply"
+    difference = OtherSupply(session=session.name, nominal=nominal, measured=measured, tolerance=TOLERANCE)
     if math.isfinite(measured) and not low <= measured <= high:
-        raise Conflict(thing, problem, expected=f"{low:g} to {high:g} V", advice=cure)
+        thing, expected = f"session {session.name}", f"{low:g} to {high:g} V"
+        raise Conflict(thing, difference.problem, expected=expected, advice=difference.cure)
     if math.isnan(measured) or abs(measured - nominal) <= TOLERANCE * nominal:
-        return ""
-    return f"{thing}: {problem} (expected within {TOLERANCE * 100:g} %); {cure}"
+        return None
+    return difference

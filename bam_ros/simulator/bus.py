@@ -31,6 +31,8 @@ from bam_ros.simulator.pacer import WINDOW, Pacer
 from bam_ros.simulator.settings import SimulationSettings
 from bam_ros.simulator.speed_meter import SpeedMeter
 from bam_ros.simulator.world import World
+from bam_ros.text.notice import Notice
+from bam_ros.text.simulator_notices import LastMoments, SimulationOpened, SimulationSlow
 
 if TYPE_CHECKING:
     from bam_ros.simulator.ghosts import Draws, Ghosts
@@ -51,6 +53,24 @@ def _require_kp(servo: ServoModel, joint: str, kp: float) -> None:
         raise OutOfRange(
             f"kp of {joint}", kp, f"0 to {_LARGEST_GAIN:g}", told=f"{kp:g}", advice="choose another"
         )
+
+
+class Diverged(Unavailable):
+    """A simulation that became unstable.
+
+    Attributes:
+        cause: where and when.
+    """
+
+    def __init__(self, cause: SimulationError, outcome: str) -> None:
+        """Compose the line.
+
+        Args:
+            cause: where and when.
+            outcome: what is left of it, in words.
+        """
+        self.cause = cause
+        super().__init__("simulation", f"diverged ({cause})", advice=outcome)
 
 
 class MujocoBus(ServoBus):
@@ -135,19 +155,20 @@ class MujocoBus(ServoBus):
         return self._limits
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[Notice | str, ...]:
         """Whether the simulation keeps up, whether it stands, and warnings about its gears."""
         if self._stands:
             return (f"simulation: {_STANDS}",)
         world, lag = self._world, self._pacer.lag()
-        warnings = tuple(map(str, world.actuation.warnings)) if world is not None else ()
+        warnings: tuple[Notice | str, ...] = (
+            tuple(map(str, world.actuation.warnings)) if world is not None else ()
+        )
         warnings += self._ghosts.warnings if self._ghosts is not None else ()
         if lag * WINDOW <= self._settings.period:
             return warnings
         return (
             *warnings,
-            f"simulation: runs at {1.0 - lag:.0%} of the speed asked for (expected 100%); lower"
-            f" real_time_factor or raise timestep",
+            SimulationSlow(speed=1.0 - lag),
         )
 
     @property
@@ -218,9 +239,8 @@ class MujocoBus(ServoBus):
         self._pacer.restart(self._clock)
         settings = self._settings
         what = settings.model or f"bench of {settings.bench.mass:g} kg on {settings.bench.length:g} m"
-        servos = ", ".join(f"{joint}: {_described(servo)}" for joint, servo in settings.servos.items())
-        free = f"; joints without servo: {', '.join(world.free_joints)}" if world.free_joints else ""
-        return f"simulation of {what} with {servos}{free}"
+        servos = tuple((joint, _described(servo)) for joint, servo in settings.servos.items())
+        return str(SimulationOpened(model=what, servos=servos, free_joints=tuple(world.free_joints)))
 
     def exchange(self, goal: ServoGoal) -> ServoSample:
         """Let time pass, take the goal, read.
@@ -341,8 +361,7 @@ class MujocoBus(ServoBus):
                     steps += 1
         except SimulationError as error:
             self._world = None
-            outcome = self._diverged(self._black_box, str(error))
-            raise Unavailable("simulation", f"diverged ({error})", advice=outcome) from None
+            raise Diverged(error, self._diverged(self._black_box, str(error))) from None
         if self._ghosts is not None:
             self._ghosts.follow(actuation, steps)
 
@@ -357,13 +376,13 @@ class MujocoBus(ServoBus):
     def _keep(self, black_box: BlackBox, reason: str) -> str:
         """Leave the last moments in a file and say where."""
         if self._dumps >= _MOST_DUMPS:
-            return f"its last moments are not kept, after {_MOST_DUMPS} files"
+            return str(LastMoments(most=_MOST_DUMPS))
         try:
             path = black_box.write(Path(self._settings.dump_directory), reason)
         except BamError as error:
-            return f"its last moments are lost: {error}"
+            return str(LastMoments(error=str(error)))
         self._dumps += 1
-        return f"its last moments are in {path}, for bam_core.mujoco.load_diverged_run"
+        return str(LastMoments(file=str(path)))
 
     def _sample(self, actuation: ServoActuation) -> ServoSample:
         counts = np.round(actuation.position / self._resolution)

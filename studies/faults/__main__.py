@@ -93,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with private_domain():
             for cell in () if arguments.merge else run(arguments.drivers, events, states, startups=startups):
                 cells.append(cell)
-                told = "; ".join(cell.problems) or "safe"
+                told = "; ".join(map(str, cell.problems)) or "safe"
                 after = "" if math.isnan(cell.seconds) else f" {cell.seconds:.2f} s"
                 print(f"{cell.driver}, {cell.state}, {cell.event}:{after} {told}", flush=True)
     except BamError as error:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from bam_core.errors import BamError
 from studies.faults.events import Back, Event, Follows, Off, State
+from studies.faults.problems import Problem, TorqueLate, TorqueLost
 from studies.faults.rig import Rig
 from studies.faults.streamer import AMPLITUDE
 
@@ -48,14 +49,14 @@ class Cell:
     seconds: float
     says: str
     back: float
-    problems: tuple[str, ...]
+    problems: tuple[Problem | str, ...]
 
 
 def try_cell(rig: Rig, event: Event, state: State) -> Cell:
     """Let an event happen in a state; the driver is started anew, and ended."""
     driver = rig.servos.driver
     follows = event.follows[driver]
-    problems: list[str] = []
+    problems: list[Problem | str] = []
     seconds = back = math.nan
     says = ""
     try:
@@ -180,7 +181,12 @@ def _happen(rig: Rig, event: Event) -> str:
 
 
 def _torque(
-    rig: Rig, event: Event, follows: Follows, state: State, before: tuple[bool, ...], problems: list[str]
+    rig: Rig,
+    event: Event,
+    follows: Follows,
+    state: State,
+    before: tuple[bool, ...],
+    problems: list[Problem | str],
 ) -> float:
     """Watch the torque of all joints; return when the last of those that must be released was."""
     count = len(rig.servos.joints)
@@ -210,15 +216,15 @@ def _torque(
         problems += [f"{names[joint]}: torque came on" for joint in sorted(on)]
         return math.nan
     if follows.off is Off.NONE:
-        problems += [f"{names[joint]}: lost its torque" for joint in range(count) if off_at[joint] >= 0.0]
+        problems += [TorqueLost(joint=names[joint]) for joint in range(count) if off_at[joint] >= 0.0]
         return math.nan
     for joint in losing:
         if not off_at[joint] <= follows.within:
-            told = "stays on" if math.isnan(off_at[joint]) else f"went off after {off_at[joint]:.2f} s"
-            problems.append(f"{names[joint]}: torque {told} (bound {follows.within:.2f} s)")
+            after = None if math.isnan(off_at[joint]) else off_at[joint]
+            problems.append(TorqueLate(joint=names[joint], after=after, bound=follows.within))
         if joint in again:
             problems.append(f"{names[joint]}: torque came back by itself")
-    problems += [f"{names[joint]}: lost its torque, too" for joint in keeping if off_at[joint] >= 0.0]
+    problems += [TorqueLost(joint=names[joint], beside=True) for joint in keeping if off_at[joint] >= 0.0]
     return max(off_at[joint] for joint in losing)
 
 
@@ -231,7 +237,7 @@ def _said(rig: Rig, began: float, pattern: str) -> str:
     return ""
 
 
-def _again(rig: Rig, event: Event, follows: Follows, problems: list[str]) -> float:
+def _again(rig: Rig, event: Event, follows: Follows, problems: list[Problem | str]) -> float:
     """Repair, and ask for torque again as a client would; return how long that took, s."""
     rig.kill_recorder()
     rig.repair()

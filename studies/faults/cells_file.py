@@ -37,4 +37,5 @@ def merged(cells: Iterable[Cell]) -> list[Cell]:
 
 def _written(cell: Cell) -> dict[str, object]:
     fields = asdict(cell)
-    return {**fields, **{name: None for name in _TIMES if math.isnan(fields[name])}}
+    times = {name: None for name in _TIMES if math.isnan(fields[name])}
+    return {**fields, **times, "problems": [str(problem) for problem in cell.problems]}

@@ -45,7 +45,8 @@ def page(cells: Sequence[Cell]) -> str:
     if unsafe:
         lines += ["", "## Not safe", ""]
         lines += [
-            f"- {cell.driver}, {cell.state}, {cell.event}: {'; '.join(cell.problems)}" for cell in unsafe
+            f"- {cell.driver}, {cell.state}, {cell.event}: {'; '.join(map(str, cell.problems))}"
+            for cell in unsafe
         ]
     return "\n".join(lines) + "\n"
 

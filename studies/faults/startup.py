@@ -15,6 +15,7 @@ from pathlib import Path
 from bam_core.errors import BamError
 from studies.faults.cell import Cell
 from studies.faults.events import SERIAL
+from studies.faults.problems import NotStarted, Problem
 from studies.faults.rig import TIMEOUT, Rig
 
 STATE = "start-up"
@@ -120,7 +121,7 @@ def _requests(rig: Rig) -> int:
 
 def try_startup(rig: Rig, wrong: Wrong, *, either: bool = False) -> Cell:
     """Start a driver where something is wrong; `either`: it may start, or refuse with one line."""
-    problems: list[str] = []
+    problems: list[Problem | str] = []
     said = ""
     began = time.monotonic()
     rig.break_(wrong.lines, wrong.repair)
@@ -154,7 +155,7 @@ def try_startup(rig: Rig, wrong: Wrong, *, either: bool = False) -> Cell:
     )
 
 
-def _watch(rig: Rig, process: subprocess.Popen[bytes], problems: list[str]) -> bool:
+def _watch(rig: Rig, process: subprocess.Popen[bytes], problems: list[Problem | str]) -> bool:
     """Wait until the driver has ended or publishes, and watch the torque; return whether it ended."""
     began = time.monotonic()
     while process.poll() is None:
@@ -169,10 +170,10 @@ def _watch(rig: Rig, process: subprocess.Popen[bytes], problems: list[str]) -> b
     return True
 
 
-def _refusal(process: subprocess.Popen[bytes], lines: list[str], pattern: str) -> list[str]:
-    problems = []
+def _refusal(process: subprocess.Popen[bytes], lines: list[str], pattern: str) -> list[Problem | str]:
+    problems: list[Problem | str] = []
     if not pattern:
-        problems.append(f"it did not start ({' | '.join(lines[-1:])})")
+        problems.append(NotStarted(last="".join(lines[-1:])))
     if process.returncode != 2:
         problems.append(f"status {process.returncode} (expected 2)")
     if any("Traceback" in line for line in lines):

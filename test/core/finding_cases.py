@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bam_core.text.bench_fit_findings import BenchFitted
 from bam_core.text.choice_findings import AblationVerdict, ChoiceReason, ModelVerdict
 from bam_core.text.data_findings import (
     FEW,
@@ -43,6 +44,7 @@ from bam_core.text.fit_findings import (
     UnobservedBenchErrors,
     WidenRange,
 )
+from bam_core.text.left_out import LeftOut, Reason
 from bam_core.text.misfit_findings import (
     CAUSES,
     ErrorFloor,
@@ -195,8 +197,22 @@ RECORD = RunAdvice(kind="record", run="lift_and_drop with 1 kg at 0.15 m, kp 8",
 
 SOLES = ("right_sole", "left_sole")
 
+FALSE = LeftOut(kind=Reason.SPIKE, channel="position", samples=1, first=100)
+
 EXAMPLES: tuple[Finding, ...] = (
-    RunLeftOut(run="wave", readings=(("hip", 3, "spikes"),), gaps=((1.0, 1.4),), lost=0.01),
+    RunLeftOut(run="wave", readings=(("hip", (FALSE,)),), gaps=((1.0, 1.4),), lost=0.01),
+    *(replace(FALSE, kind=kind) for kind in Reason),
+    *(
+        BenchFitted(
+            servo="xl330",
+            zero_offset=0.01,
+            command_delay=0.008,
+            recordings=recordings,
+            error=0.03,
+            fitted_error=fitted,
+        )
+        for recordings, fitted in ((1, 0.01), (12, 0.03))
+    ),
     CountedTurns(run="wave", wraps=(("hip", 2),)),
     IntervalMethod(logs=12, level=0.95),
     IntervalMethod(logs=1, level=0.95, follows_valley=True, allows_for_bench=True, allows_for_model=True),
@@ -277,7 +293,7 @@ EXAMPLES: tuple[Finding, ...] = (
         names=NAMES,
         total=12,
         channels=(("position", 3), ("voltage", 2)),
-        details=("1 reading of position (far from those around, first at entry 100)",) * 3,
+        details=((FALSE,),) * 3,
     ),
     LatePositions(names=NAMES, total=12, periods=(0.008, 0.012), median=0.01),
     LatePositions(names=NAMES, total=3, periods=(0.008,), median=0.008),

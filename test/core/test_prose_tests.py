@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make check` counts tests that assert sentences outside the tests of `bam_core.text`."""
+"""`make check` refuses tests that assert sentences outside the tests of the rooms `text`."""
 
 from __future__ import annotations
 
@@ -26,23 +26,18 @@ def test_h(): assert "kp=4 --trials 3 m4.yaml" in line
 
 
 def test_sentences_and_error_lines_count_apart_and_code_is_neither(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = tmp_path / "test/core/text"
-    text.mkdir(parents=True)
-    (text / "test_words.py").write_text(SENTENCES)
-    (tmp_path / "test/test_all.py").write_text(SENTENCES + ERROR_LINES + NEITHER)
-    monkeypatch.setattr(prose_tests, "ROOT", tmp_path)
-    monkeypatch.setattr(prose_tests, "TEXT", (text,))
-    monkeypatch.setattr(prose_tests, "MOST_SENTENCES", 3)
-    monkeypatch.setattr(prose_tests, "MOST_ERROR_LINES", 2)
-    assert prose_tests.main([]) == 0
-    assert [line.split(":")[2].strip() for line in _listed(capsys)] == ["test_a", "test_b", "test_c"]
-    monkeypatch.setattr(prose_tests, "MOST_ERROR_LINES", 1)
-    assert prose_tests.main([]) == 1
-
-
-def _listed(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    for room in ("core", "ros"):
+        text = tmp_path / "test" / room / "text"
+        text.mkdir(parents=True)
+        (text / "test_words.py").write_text(SENTENCES)
+    others = tmp_path / "test/test_all.py"
+    others.write_text(ERROR_LINES + NEITHER)
+    assert prose_tests.main(tmp_path, 2) == 0
+    assert prose_tests.main(tmp_path, 1) == 1
+    others.write_text(SENTENCES + ERROR_LINES + NEITHER)
     capsys.readouterr()
-    prose_tests.main(["--list"])
-    return capsys.readouterr().out.splitlines()[:-1]
+    assert prose_tests.main(tmp_path, 2) == 1
+    listed = capsys.readouterr().out.splitlines()[:-1]
+    assert [line.split(":")[2].strip() for line in listed] == ["test_a", "test_b", "test_c"]

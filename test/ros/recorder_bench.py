@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from bam_bench.msg import ServoCommands
@@ -23,11 +23,13 @@ from bam_ros.driver.servo_bus import ServoBus, ServoSample
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.recorder import RecordingStopped, Session
 from bam_ros.recorder.session_recorder import Progress, RecordState
+from bam_ros.text.notice import Notice
 from test.ros.fake_about import FAKE_ABOUT
 from test.ros.recorder_time import RecorderTime, TimedBus
 from test.ros.ros_client import SpinningThread
 from test.ros.ros_helpers import PATIENCE
 
+_N = TypeVar("_N", bound=Notice)
 _FARTHEST = 0.1  # rad from one read to the next, at 10 rad/s
 
 
@@ -136,11 +138,15 @@ class Operator:
     def __init__(self, stop_when: Any = lambda progress: False) -> None:
         self.shown: list[Progress] = []
         self.loads: list[PendulumBench] = []
-        self.lines: list[str] = []
+        self.notices: list[Notice] = []
         self._stop_when = stop_when
 
-    def tell(self, line: str, *, warning: bool = False) -> None:
-        self.lines.append(line)
+    def tell(self, notice: Notice, *, warning: bool = False) -> None:
+        self.notices.append(notice)
+
+    def of(self, kind: type[_N]) -> list[_N]:
+        """Return the notices of a kind."""
+        return [notice for notice in self.notices if isinstance(notice, kind)]
 
     def progress(self, progress: Progress) -> None:
         self.shown.append(progress)

@@ -62,7 +62,8 @@ def test_setup_uses_the_ros_below_its_own_overlay(checkout: Path, ros: Path) -> 
     program = [checkout / "tools" / "setup.sh"]
     ended = subprocess.run(program, env={**os.environ, **ament}, capture_output=True, text=True)
     assert ended.returncode != 0  # this checkout has nothing to build
-    assert "Using the sourced ROS 2 (jazzy)" in ended.stdout
+    (line,) = re.findall(r'say "(.*\(\$ROS_DISTRO\))"', program[0].read_text())
+    assert line.replace("$ROS_DISTRO", "jazzy") in ended.stdout
 
 
 def test_the_build_does_not_see_what_it_replaces(checkout: Path, ros: Path) -> None:

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Sequence
 
 from bam_ros.emulators.starting import begin
+from bam_ros.text.emulator_notices import EmulatorStarts
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print that it starts before the imports that take seconds, then serve."""
-    arguments = begin(argv, "a virtual Feetech bus")
+    arguments = begin(argv, EmulatorStarts(kind="feetech"))
     from bam_ros.emulators.dynamixel.command import main as serve
     from bam_ros.emulators.feetech.catalog import default_setup
 

@@ -21,15 +21,14 @@ from bam_core.identification.search.schedule import DEFAULT_SCHEDULE, SearchSche
 from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.uncertainty.tolerances import DEFAULT
 from bam_core.recordings import load_recordings
-from bam_core.recordings.left_out import Reason
 from bam_core.report.loading import load_results
 from bam_core.report.page import render
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import load_servo
 from bam_core.text.data_findings import DutyMismatch, InBothSets
 from bam_core.text.fit_findings import NotConverged, ShortErrors, TestError
+from bam_core.text.left_out import LeftOut, Reason
 from bam_core.text.recording_findings import ReadingsLeftOut, Repeated
-from bam_core.text.recording_words import left_out_words
 from bam_core.text.verdict_words import headline
 from test.core.finding_cases import logged
 from test.core.identification_cases import xl330_logs
@@ -498,7 +497,8 @@ def test_fields_of_logs_can_be_set_and_false_readings_are_counted(
     summary = json.loads((output / "summary.json").read_text())
     assert list(summary["left_out"]) == ["kp800_sin_sin"]
     (left_out,) = summary["left_out"]["kp800_sin_sin"]
-    assert left_out == left_out_words("position", Reason.SPIKE.value, 1, 100)
+    spike = LeftOut(kind=Reason.SPIKE, channel="position", samples=1, first=100)
+    assert left_out == spike.phrase
     assert set(summary["corrections"]) == set(logs)
     assert summary["corrections"]["kp800_sin_sin"] == [
         {"field": "arm_mass", "value": 0.012, "before": None, "source": "--set"}

@@ -15,8 +15,9 @@ from bam_core.recordings.bad_readings import (
     repeated,
     without_false_readings,
 )
-from bam_core.recordings.left_out import Reason, require_few
+from bam_core.recordings.left_out import require_few
 from bam_core.recordings.position_jumps import first_jump
+from bam_core.text.left_out import Reason
 from test.core.identification_cases import mx106, record
 from test.core.refusals import refused
 
@@ -199,7 +200,7 @@ def test_of_a_recording_that_is_frozen_for_long_the_longest_sound_stretch_is_kep
     samples, left_out = without_false_readings(columns)
     for name, values in samples.items():
         assert np.array_equal(values, columns[name][kept], equal_nan=True)
-    assert left_out[0].reason is Reason.FROZEN
+    assert left_out[0].kind is Reason.FROZEN
     assert sum(part.samples for part in left_out) == len(columns["time"]) - len(samples["time"])
     require_few(left_out, len(samples["time"]))
 
@@ -207,7 +208,7 @@ def test_of_a_recording_that_is_frozen_for_long_the_longest_sound_stretch_is_kep
 def test_a_recording_that_is_frozen_for_most_of_the_time_is_refused() -> None:
     columns = frozen_columns(390, 800)
     kept, left_out = without_false_readings(columns)
-    assert [part.reason for part in left_out] == [Reason.FROZEN]
+    assert [part.kind for part in left_out] == [Reason.FROZEN]
     with refused(BadData, thing="position"):
         require_few(left_out, len(kept["time"]))
 

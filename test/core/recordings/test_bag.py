@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange
 from bam_core.recordings import load_recordings, read_bag
-from bam_core.recordings.left_out import Reason
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.text.left_out import Reason
 from bam_core.text.recording_findings import Interrupted
 from test.core.finding_cases import logged
 from test.core.refusals import refused
@@ -264,7 +264,7 @@ def test_positions_that_are_not_numbers_are_left_out_and_counted(tmp_path: Path)
     recording = read_bag(bag.write(tmp_path / "bag"))
     assert len(recording) == whole
     np.testing.assert_allclose(recording.position[50], np.mean(recording.position[[49, 51]]), atol=1e-3)
-    assert [(part.channel, part.reason, part.samples, part.first) for part in recording.left_out] == [
+    assert [(part.channel, part.kind, part.samples, part.first) for part in recording.left_out] == [
         ("position", Reason.MISSING, 1, 50)
     ]
 

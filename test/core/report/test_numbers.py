@@ -19,7 +19,6 @@ from bam_core.report.numbers import (
     quantity,
     round_up,
     ticks,
-    unbroken,
 )
 
 
@@ -96,9 +95,3 @@ def test_places_stay_on_the_drawing(value: float) -> None:
 
 def test_places_are_in_proportion() -> None:
     assert [Scale(0.0, 40.0).percent(value) for value in (0.0, 10.0, 40.0, 50.0)] == [0.0, 25.0, 100.0, 100.0]
-
-
-def test_a_number_stays_with_its_unit() -> None:
-    assert unbroken("by 1.8 mrad, 5 % of m 4") == (
-        "by 1.8\N{NO-BREAK SPACE}mrad, 5\N{NO-BREAK SPACE}% of m 4"
-    )

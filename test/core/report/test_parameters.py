@@ -11,6 +11,7 @@ import pytest
 
 from bam_core.identification.uncertainty.uncertainty import MAX_RELATIVE_HALF_WIDTH
 from bam_core.report import load_results
+from bam_core.report.names import words
 from bam_core.report.parameters import correlation_cells, not_identifiable, parameter_table
 from bam_core.report.results import Estimate, ModelResult, Uncertainty
 
@@ -117,7 +118,7 @@ def test_a_remark_calls_parameters_what_the_table_calls_them(model: ModelResult)
     unidentifiable = replace(told.uncertainty.estimates["resistance"], remark="see torque_constant; sin_sin")
     told = replace(told, uncertainty=replace(told.uncertainty, estimates={"resistance": unidentifiable}))
     rows = {row.name: row for row in parameter_table(told).rows}
-    assert rows["resistance"].remark == "see torque constant; sin_sin"
+    assert rows["resistance"].remark == f"see {words('torque_constant')}; sin_sin"
     assert [name for name, row in rows.items() if row.is_remarked] == ["resistance", "viscous"]
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BadData, Missing
-from bam_core.recordings.left_out import Reason
 from bam_core.robot.gaps import SETTLING
 from bam_core.robot.run import RobotRun
 from bam_core.robot.run_findings import run_findings
 from bam_core.robot.screening import screened_run
 from bam_core.robot.validation import validate_robot
+from bam_core.text.left_out import Reason
 from bam_core.text.robot_findings import CountedTurns, RunLeftOut
 from test.core.refusals import refused
 from test.core.whole_robot_cases import JOINTS, bench, recorded, servos
@@ -69,7 +69,7 @@ def test_readings_that_freeze_in_motion_are_left_out_and_simulations_begin_anew(
     position = clean.position.copy()
     position[fastest : fastest + 60] = position[fastest]
     run = screened(clean, position)
-    assert run.left_out["shoulder"][0].reason is Reason.FROZEN
+    assert run.left_out["shoulder"][0].kind is Reason.FROZEN
     (row,) = run.restarts
     assert row == fastest + 60
     assert not run.counts[row : row + round(SETTLING / 0.01)].any()
@@ -111,7 +111,7 @@ def test_a_joint_whose_zero_jumps_keeps_the_part_that_is_near_its_goals(clean: R
     position = clean.position.copy()
     position[250:, 0] += 0.8
     run = screened(clean, position)
-    assert run.left_out["shoulder"][-1].reason is Reason.OTHER_ZERO
+    assert run.left_out["shoulder"][-1].kind is Reason.OTHER_ZERO
     assert run.is_sound[:250, 0].all()
     assert not run.is_sound[250:, 0].any()
     assert run.is_sound[:, 1].all()
@@ -124,7 +124,7 @@ def test_numbers_that_are_missing_are_left_out_and_goals_are_held(clean: RobotRu
     goal[70, 1] = np.nan
     run = screened(clean, position, goal_position=goal)
     assert len(run.time) == len(clean.time) - 2
-    assert run.left_out["shoulder"][0].reason is Reason.MISSING
+    assert run.left_out["shoulder"][0].kind is Reason.MISSING
     assert run.goal_position[68, 1] == clean.goal_position[69, 1]
     goal[100:, 1] = np.nan
     with refused(Missing, thing="run, goal_position of 'elbow', sample 100"):

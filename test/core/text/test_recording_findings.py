@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bam_core.text.left_out import LeftOut, Reason
 from bam_core.text.recording_findings import (
     Interrupted,
     LatePositions,
@@ -49,10 +50,11 @@ def test_a_supply_that_was_given_says_what_motors_will_seem() -> None:
 
 
 def test_readings_left_out_are_counted_and_few_recordings_named() -> None:
-    finding = ReadingsLeftOut(names=("a",), total=12, channels=(("position", 1),), details=("1 reading",))
+    false = LeftOut(kind=Reason.SPIKE, channel="position", samples=1, first=100)
+    finding = ReadingsLeftOut(names=("a",), total=12, channels=(("position", 2),), details=((false, false),))
     assert finding.sentences == (
-        "Readings that cannot be right are left out of 1 of 12 recordings (1 of position).",
-        "a: 1 reading.",
+        "Readings that cannot be right are left out of 1 of 12 recordings (2 of position).",
+        f"a: {false.phrase} and {false.phrase}.",
     )
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from bam_core.text.recording_words import correction_words, left_out_words, run_words
+from bam_core.text.recording_words import correction_words, run_words
 
 
 def test_a_correction_has_its_value_the_headers_and_the_source_without_its_directory() -> None:
@@ -13,13 +13,6 @@ def test_a_correction_has_its_value_the_headers_and_the_source_without_its_direc
     assert correction_words("trajectory", "sin_sin", None, "--set") == (
         "trajectory sin_sin (not in the header; set by --set)"
     )
-
-
-def test_readings_that_are_not_used_are_counted_with_reason_and_first_entry() -> None:
-    assert left_out_words("position", "not numbers", 1, 100) == (
-        "1 reading of position (not numbers, first at entry 100)"
-    )
-    assert left_out_words("load", "not numbers", 2, 0).startswith("2 readings of load")
 
 
 def test_a_run_is_its_script_load_and_gain() -> None:

@@ -63,9 +63,8 @@ def test_what_is_given_is_never_made_worse_and_its_other_effects_stay() -> None:
     assert fit.bench_effects == given
 
 
-def test_of_many_recordings_some_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bam_core.validation.bench_fit._MOST_RECORDINGS", 2)
-    fit = fit_bench(SERVO, recordings(TRUTH)[:3])
+def test_of_many_recordings_some_are_used() -> None:
+    fit = fit_bench(SERVO, recordings(TRUTH)[:3], most=2)
     assert fit.recordings == 2
     assert fit.bench_effects.command_delay == pytest.approx(TRUTH.command_delay, abs=5e-4)
 
@@ -87,6 +86,7 @@ def test_validate_fits_the_bench_unless_it_is_named(
     assert set(fitted) == {
         *("zero_offset", "command_delay", "fitted_recordings"),
         *("mae", "per_log", "mae_short", "mae_short_1s"),
+        *("kind", "sentence"),
     }
     assert fitted["command_delay"] == pytest.approx(TRUTH.command_delay, abs=1e-3)
     assert fitted["mae"] < 0.2 * default["mae"]

@@ -14,11 +14,12 @@ import pytest
 
 from bam_core.errors import Unavailable
 from bam_ros.cli import main
-from bam_ros.cli.record import TerminalOperator, describe_stop
+from bam_ros.cli.record import TerminalOperator, session_stopped
 from bam_ros.cli.stop_signals import stop_signals
 from bam_ros.recorder import RecordingStopped
-from bam_ros.recorder.node import describe_report, describe_runs
+from bam_ros.recorder.node import session_recorded
 from bam_ros.recorder.session_recorder import Progress, RecordState, SessionReport
+from bam_ros.text.recorder_notices import RobotHolds, SessionRecorded, SessionStopped
 from test.ros.recorder_bench import short_session
 from test.ros.ros_helpers import PATIENCE
 
@@ -81,19 +82,14 @@ def test_progress_is_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_no_bar_goes_into_files(capsys: pytest.CaptureFixture[str]) -> None:
     with TerminalOperator(ask=False) as operator:
         operator.progress(progress(elapsed=0.2))
-        operator.tell("run 1 of 2")
-    assert capsys.readouterr().err == "run 1 of 2\n"
+        operator.tell(RobotHolds())
+    assert capsys.readouterr().err == f"{RobotHolds()}\n"
 
 
 def test_a_stopped_session_names_what_is_kept_and_where() -> None:
-    bags = (Path("out/first"),)
-    line = describe_stop(
-        SessionReport(recorded=0, resumed=1, dropped=0, bags=bags), short_session(), Path("out")
-    )
-    assert f"1 of {len(RUNS)}" in line
-    assert "out;" in line.split()
-    nothing = SessionReport(recorded=0, resumed=0, dropped=0, bags=())
-    assert "out;" not in describe_stop(nothing, short_session(), Path("out")).split()
+    report = SessionReport(recorded=0, resumed=1, dropped=0, bags=(Path("out/first"),))
+    stopped = session_stopped(report, short_session(), Path("out"))
+    assert stopped == SessionStopped(output=Path("out"), complete=1, runs=len(RUNS))
 
 
 def test_a_signal_ends_the_session_at_the_next_progress() -> None:
@@ -128,13 +124,11 @@ def test_a_bad_session_is_one_line_and_status_2(
     assert not (tmp_path / "bags").exists()
 
 
-def test_one_run_is_no_plural() -> None:
-    assert [describe_runs(count) for count in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
-    report = SessionReport(recorded=1, resumed=1, dropped=0, bags=())
-    line = describe_report(report, Path("bags"))
-    assert line.startswith(f"bags: {describe_runs(1)}")
-    assert ", 1 was " in line
-    assert ", 1 were " not in line
+def test_a_session_is_summed_up_from_its_report() -> None:
+    report = SessionReport(recorded=1, resumed=2, dropped=3, bags=())
+    assert session_recorded(report, Path("bags")) == SessionRecorded(
+        output=Path("bags"), recorded=1, resumed=2, lost=3
+    )
 
 
 def test_help_costs_no_ros() -> None:

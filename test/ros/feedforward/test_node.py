@@ -30,6 +30,8 @@ from bam_core.errors import BamError, OutOfRange, UnknownName, WrongShape
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.servo_bus import ServoBus, ServoIdentity
+from bam_ros.dynamixel.control_table import control_table
+from bam_ros.dynamixel.errors import NoPwmMode
 from bam_ros.emulators import bench_physics as physics
 from bam_ros.feedforward.bus import FeedForwardBus
 from bam_ros.feedforward.node import FeedForwardNode
@@ -455,8 +457,7 @@ def test_a_servo_without_pwm_mode_ends_the_node_with_one_line_and_status_2(
     process = start(old.path, ready=False)
     _, log = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
-    assert len(log.splitlines()) == 1, log
-    assert log.startswith("hip: MX-64 with Protocol 1.0 firmware has no PWM mode (expected Protocol 2.0")
+    assert log == f"{NoPwmMode('hip', control_table('mx64'))}\n"
     assert released(old)
 
 

@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from bam_ros.simulator.node import SimulatorNode
+from bam_ros.text.launch_notices import NoPythonModule, NoRviz, NoUrdf
 from test.ros.launch_played import Context, Started, include, launch_file, play
 
 ROOT = Path(__file__).parents[3]
@@ -194,17 +195,12 @@ def test_panels_leave_most_of_the_window_to_the_robot(name: str) -> None:
 
 def test_a_machine_without_rviz_is_told_what_to_install(said: Say, installed: dict[str, str]) -> None:
     del installed["rviz2"], installed["robot_state_publisher"]
-    assert said(rviz="true") == (
-        "rviz: no package robot_state_publisher, rviz2; the robot moves unseen; "
-        "apt install ros-$ROS_DISTRO-robot-state-publisher ros-$ROS_DISTRO-rviz2"
-    )
+    assert said(rviz="true") == str(NoRviz(packages=("robot_state_publisher", "rviz2")))
 
 
 def test_a_robot_without_urdf_is_named(said: Say, tmp_path: Path) -> None:
     model = tmp_path / "robot.xml"
-    assert said(rviz="true", model=str(model)) == (
-        f"rviz: {model} has no .urdf beside it (RViz reads no MJCF); add one"
-    )
+    assert said(rviz="true", model=str(model)) == str(NoUrdf(model=str(model)))
 
 
 def test_a_python_without_mujoco_is_told_what_to_install(said: Say, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,4 +208,4 @@ def test_a_python_without_mujoco_is_told_what_to_install(said: Say, monkeypatch:
     for name in [name for name in sys.modules if name.startswith("bam_core.mujoco")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    assert "has no module mujoco" in said(rviz="true")
+    assert said(rviz="true") == str(NoPythonModule(module="mujoco"))

@@ -26,6 +26,7 @@ from bam_ros.identification.node import IdentificationNode
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.recorder.node import RecorderNode
 from bam_ros.simulator.node import SimulatorNode
+from bam_ros.text.parameter_words import bounds_words
 from test.ros.fake_about import FAKE_ABOUT
 from test.ros.ros_helpers import PATIENCE, wait_for
 
@@ -131,10 +132,12 @@ def offered(node: Node) -> set[tuple[str, str, str]]:
 
 
 def test_bounds_and_what_may_change_are_told() -> None:
-    text = NodeAbout.text(FAKE_ABOUT)
-    assert "counts as lost [1 to 1000]" in text
-    assert "may change" not in text
-    assert "may change while the node runs" in " ".join(VirtualDynamixelNode.ABOUT.text().split())
+    text = " ".join(NodeAbout.text(FAKE_ABOUT).split())
+    (failures,) = (parameter for parameter in FAKE_ABOUT.parameters if parameter.name == "failures")
+    assert failures.description + bounds_words(1.0, 1000.0, read_only=True) in text
+    changes = bounds_words(None, None, read_only=False)
+    assert changes not in text
+    assert changes in " ".join(VirtualDynamixelNode.ABOUT.text().split())
 
 
 def test_no_message_sends_a_user_to_a_command_that_may_not_be_installed() -> None:

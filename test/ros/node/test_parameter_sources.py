@@ -24,7 +24,7 @@ def test_an_argument_comes_before_a_file_and_a_file_before_a_default(
     key: str, tmp_path: Path, ros_domain: int
 ) -> None:
     file, given = tmp_path / "params_file.yaml", tmp_path / "given.yaml"
-    file.write_text(f"{key}: {{ros__parameters: {{output: of the file, driver: of the file}}}}\n")
+    file.write_text(f"{key}: {{ros__parameters: {{output: from_file, driver: from_file}}}}\n")
     given.write_text("/left/recorder: {ros__parameters: {driver: given}}\n")  # as launch_ros writes it
     context = Context()
     words = ["recorder", *WORDS, *OTHERS, "--params-file", str(file), "--params-file", str(given)]
@@ -35,5 +35,5 @@ def test_an_argument_comes_before_a_file_and_a_file_before_a_default(
     finally:
         node.destroy_node()
         context.try_shutdown()
-    assert (values["output"], values["driver"]) == ("of the file", "given")
+    assert (values["output"], values["driver"]) == ("from_file", "given")
     assert values["autostart"] is True

@@ -18,6 +18,7 @@ from bam_core.recordings.bag_writer import BagWriter
 from bam_ros.recorder import bag_shelf
 from bam_ros.recorder.bench_topics import BenchTopics
 from bam_ros.recorder.run_writer import RunWriter
+from bam_ros.text.recorder_notices import BrokenBag
 from test.ros.recorder_bench import directories, short_session
 from test.ros.ros_helpers import PATIENCE, wait_for
 
@@ -72,6 +73,10 @@ def bag(tmp_path: Path) -> Path:
     return tmp_path / RUN.name
 
 
+def broken_bag(bag: Path) -> BrokenBag:
+    return bag_shelf.inspect(bag.parent, SESSION, TOPICS.run).broken[RUN.name]
+
+
 def test_a_complete_bag_is_recognised(bag: Path) -> None:
     with RunWriter(bag, TOPICS.in_bag()) as writer:
         fill(writer, 1.0)
@@ -86,23 +91,25 @@ def test_a_finished_bag_that_lost_messages_since_is_not_complete(bag: Path) -> N
     data.write_bytes(data.read_bytes()[: data.stat().st_size // 8])
     shelf = bag_shelf.inspect(bag.parent, SESSION, TOPICS.run)
     assert shelf.complete == frozenset()
-    assert "cut short" in shelf.broken[RUN.name]
+    broken = shelf.broken[RUN.name]
+    assert broken.kind == "cut_short"
+    assert broken.messages < broken.expected == 502
 
 
 def test_an_interrupted_bag_tells_how_far_it_came(bag: Path) -> None:
     writer = RunWriter(bag, TOPICS.in_bag())
     fill(writer, 3.2)
     writer.close(complete=False)
-    assert bag_shelf.inspect(bag.parent, SESSION, TOPICS.run).broken == {
-        RUN.name: "was interrupted after 3.2 s"
-    }
+    broken = broken_bag(bag)
+    assert broken.kind == "interrupted"
+    assert broken.duration == pytest.approx(3.2)
 
 
 def test_a_bag_that_holds_nothing_yet_is_interrupted(bag: Path) -> None:
     RunWriter(bag, TOPICS.in_bag()).close(complete=False)
     bag_shelf.set_aside(bag)
     bag.mkdir()
-    assert "before its first state" in bag_shelf.inspect(bag.parent, SESSION, TOPICS.run).broken[RUN.name]
+    assert broken_bag(bag) == BrokenBag(kind="no_state")
 
 
 def test_a_damaged_bag_is_told_apart(bag: Path) -> None:
@@ -113,7 +120,9 @@ def test_a_damaged_bag_is_told_apart(bag: Path) -> None:
     chunk = data.index(b"\x28\xb5\x2f\xfd")  # where zstd data begins
     data[chunk + 200 : chunk + 264] = bytes(64)
     file.write_bytes(data)
-    assert "cannot be read" in bag_shelf.inspect(bag.parent, SESSION, TOPICS.run).broken[RUN.name]
+    broken = broken_bag(bag)
+    assert broken.kind == "unreadable"
+    assert str(file) in broken.reason
 
 
 def test_bags_of_another_session_are_counted_and_those_set_aside_are_not(bag: Path) -> None:
@@ -198,11 +207,12 @@ def test_a_full_disk_is_told_and_the_bag_not_called_complete(
 def test_a_stream_that_pauses_is_on_disk_soon(bag: Path) -> None:
     writer = RunWriter(bag, TOPICS.in_bag())
     fill(writer, 0.5)
-    wait_for(
-        lambda: "after 0.5 s" in bag_shelf.inspect(bag.parent, SESSION, TOPICS.run).broken.get(RUN.name, ""),
-        3.0,
-        "flush",
-    )
+
+    def is_on_disk() -> bool:
+        broken = bag_shelf.inspect(bag.parent, SESSION, TOPICS.run).broken.get(RUN.name)
+        return broken is not None and broken.duration == pytest.approx(0.5)
+
+    wait_for(is_on_disk, 3.0, "flush")
     writer.close(complete=True)
 
 
@@ -214,6 +224,6 @@ def test_an_exception_leaves_the_bag_marked_as_interrupted(bag: Path) -> None:
 
     with pytest.raises(KeyError):
         fail()
-    assert bag_shelf.inspect(bag.parent, SESSION, TOPICS.run).broken == {
-        RUN.name: "was interrupted after 0.2 s"
-    }
+    broken = broken_bag(bag)
+    assert broken.kind == "interrupted"
+    assert broken.duration == pytest.approx(0.2)

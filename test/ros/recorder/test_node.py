@@ -17,9 +17,13 @@ from bam_bench.action import Record
 from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
 
+from bam_core.errors import OutOfRange, Unreadable
 from bam_core.recordings.trajectories import SCRIPTS
+from bam_ros.node.data_directory import confined
 from bam_ros.recorder import node
 from bam_ros.recorder.node import RecorderNode
+from bam_ros.recorder.session_file import load_session
+from bam_ros.text.recorder_notices import LoadWanted, RecorderBusy, SessionRecorded
 from test.ros.recorder_bench import Bench, directories, hurry, short
 from test.ros.ros_client import ThreadedActionClient
 from test.ros.ros_helpers import PATIENCE, wait_for
@@ -94,7 +98,7 @@ def test_a_goal_asks_for_the_load_then_records(client: Client) -> None:
     assert answer.result.success
     assert (answer.result.recorded, answer.result.resumed, answer.result.dropped) == (1, 0, 0)
     assert answer.result.bags == [str(client.output / "m0.50_l0.100_kp8_sin_sin")]
-    assert "1 run recorded" in answer.result.message
+    assert answer.result.message == str(SessionRecorded(output=client.output, recorded=1))
     ran = [feedback for feedback in client.feedback if feedback.state == Record.Feedback.RUNNING]
     assert (ran[-1].run, ran[-1].runs, ran[-1].duration) == (1, 1, 0.8)
     assert max(feedback.elapsed for feedback in ran) > 0.3
@@ -106,9 +110,8 @@ def test_the_log_names_the_call_that_says_that_the_load_hangs(
 ) -> None:
     handle = client.send()
     client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
-    said = capfd.readouterr().err
-    assert "hang 0.5 kg at 0.1 m" in said
-    assert "then call /recorder/load_mounted (std_srvs/srv/Trigger)" in said
+    wanted = LoadWanted(mass=0.5, arm_mass=0.0, length=0.1, service="/recorder/load_mounted")
+    assert str(wanted) in capfd.readouterr().err
     client.wait(handle.cancel_goal_async())
     client.wait(handle.get_result_async())
 
@@ -151,12 +154,14 @@ def test_a_second_goal_is_told_why_it_is_aborted(client: Client) -> None:
     client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
     answer = client.wait(client.send().get_result_async())
     assert answer.status == GoalStatus.STATUS_ABORTED
-    assert answer.result.message == "recorder: a session is being recorded; wait for its end or cancel it"
+    assert answer.result.message == str(RecorderBusy())
     assert not answer.result.success
     client.wait(first.cancel_goal_async())
     assert client.wait(first.get_result_async()).status == GoalStatus.STATUS_CANCELED
     answer = client.wait(client.send(session_file="none.yaml").get_result_async())
-    assert "none.yaml: cannot be read" in answer.result.message
+    with pytest.raises(Unreadable) as missing:
+        load_session(client.directory / "none.yaml")
+    assert answer.result.message == str(missing.value)
 
 
 def test_of_two_goals_at_the_same_moment_one_is_recorded(client: Client) -> None:
@@ -195,7 +200,9 @@ def test_bad_goals_are_answered_in_one_line(client: Client) -> None:
 def test_parameters_changed_later_are_confined_as_goals_are(client: Client) -> None:
     client.recorder.set_parameters([Parameter("output", value="/tmp/bags")])
     answer = client.wait(client.send(output="").get_result_async())
-    assert "output: is '/tmp/bags' (expected a path below" in answer.result.message
+    with pytest.raises(OutOfRange) as outside:
+        confined(client.directory, "/tmp/bags", "output")
+    assert answer.result.message == str(outside.value)
 
 
 def test_the_end_of_the_node_releases_the_servo(client: Client) -> None:

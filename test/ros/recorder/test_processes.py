@@ -16,6 +16,14 @@ from bam_bench.msg import ServoStates
 from rclpy.qos import qos_profile_sensor_data
 
 from bam_core.recordings import load_recordings
+from bam_ros.recorder import bag_shelf, load_session
+from bam_ros.text.recorder_notices import (
+    BagSetAside,
+    RecordingEnded,
+    RunRepeated,
+    SessionRecorded,
+    SessionStopped,
+)
 from test.ros.one_run import RUN, SESSION
 from test.ros.ros_client import RosClient
 from test.ros.ros_helpers import LATE, PATIENCE, wait_for
@@ -144,11 +152,13 @@ def test_a_killed_recorder_leaves_all_but_the_last_second_and_resumes(bench: Pro
     assert partial.time[-1] > 1.0
     assert not (bench.output / RUN / "metadata.yaml").exists()
 
+    broken = bag_shelf.inspect(bench.output, load_session(bench.session), "/bench_run").broken[RUN]
+    assert broken.kind == "interrupted"
     said, _ = (again := bench.bam_record()).communicate(timeout=PATIENCE)
     assert again.returncode == 0, said
-    assert f"run {RUN} was interrupted after " in said
-    assert f"kept as {RUN}.interrupted-1, recording again" in said
-    assert "1 run recorded" in said
+    assert str(RunRepeated(run=RUN, bag=broken)) in said
+    assert str(BagSetAside(run=RUN, aside=f"{RUN}.interrupted-1")) in said
+    assert str(SessionRecorded(output=bench.output, recorded=1)) in said
     complete = load_recordings([bench.output])
     assert [recording.name for recording in complete] == [RUN]
     assert complete[0].time[-1] == pytest.approx(6.0, abs=0.1)
@@ -156,7 +166,7 @@ def test_a_killed_recorder_leaves_all_but_the_last_second_and_resumes(bench: Pro
 
     said, _ = (third := bench.bam_record()).communicate(timeout=PATIENCE)
     assert third.returncode == 0
-    assert "0 runs recorded, 1 was there already" in said
+    assert str(SessionRecorded(output=bench.output, recorded=0, resumed=1)) in said
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
@@ -170,7 +180,9 @@ def test_a_signal_ends_a_run_readable_with_the_servo_released(
     said, _ = recorder.communicate(timeout=PATIENCE)
     assert torque.is_off()
     assert recorder.returncode == (130 if number is signal.SIGINT else 0), said
-    assert "the servo is released" in said
+    runs = len(load_session(bench.session).runs())
+    stopped = SessionStopped(output=bench.output, complete=0, runs=runs)
+    assert str(stopped if number is signal.SIGINT else RecordingEnded(kind="node")) in said
     assert "Traceback" not in said
     assert not (bench.output / RUN / "metadata.yaml").exists()
     assert len(log_times(bench.output / RUN)) > 50  # of which a machine that stalls makes no recording

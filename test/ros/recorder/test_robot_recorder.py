@@ -20,6 +20,9 @@ from bam_ros.recorder import RecordingStopped
 from bam_ros.recorder.robot_playback import PlaybackLimits, Stage
 from bam_ros.recorder.robot_ready import postures, require_playable, wait_for_robot
 from bam_ros.recorder.robot_recorder import RobotLinks, RobotRecorder, RobotReport
+from bam_ros.text.notice import Notice
+from bam_ros.text.recorder_notices import RobotHolds
+from bam_ros.text.spoiled_runs import GainsChanged
 from test.ros.recorder_bench import Bench, FakeDriver
 from test.ros.recorder_time import TimedBus
 from test.ros.ros_helpers import PATIENCE
@@ -62,7 +65,7 @@ def play(
     limits: PlaybackLimits = FAST,
     drivers: tuple[str, ...] = ("driver",),
     tick: object = None,
-    lines: list[str] | None = None,
+    notices: list[Notice] | None = None,
 ) -> RobotReport:
     with RobotLinks(bench.node, drivers, played.joints) as robot:
         wait_for_robot(robot.links, robot.clients, nothing)
@@ -70,12 +73,12 @@ def play(
         robot.hold_gains(played.kp, nothing)
         recorder = RobotRecorder(robot.links, played, limits, lambda: robot.gains_problem(played.kp, nothing))
         watch = nothing if tick is None else (lambda: tick(recorder))
-        return recorder.record(output, watch, (lines if lines is not None else []).append)
+        return recorder.record(output, watch, (notices if notices is not None else []).append)
 
 
 def test_a_motion_becomes_a_bag_that_can_be_identified_from(bench: Bench, tmp_path: Path) -> None:
     report = play(bench, tmp_path / "arm_kp8", motion())
-    assert report.problem == ""
+    assert report.problem is None
     run = read_bag_run(tmp_path / "arm_kp8")
     assert set(run.joints) == set(JOINTS)
     assert run.time[-1] > 0.4
@@ -136,10 +139,10 @@ def test_the_first_stop_holds_and_the_second_releases(bench: Bench, tmp_path: Pa
         if recorder.stage is Stage.MOTION or seen.count(Stage.HOLD) == 3:
             raise RecordingStopped("interrupted")
 
-    lines: list[str] = []
+    notices: list[Notice] = []
     with pytest.raises(RecordingStopped):
-        play(bench, tmp_path / "arm_kp8", motion(), tick=tick, lines=lines)
-    assert "Ctrl-C" in lines[0]
+        play(bench, tmp_path / "arm_kp8", motion(), tick=tick, notices=notices)
+    assert notices == [RobotHolds()]
     assert seen.count(Stage.HOLD) == 3
     assert bench.bus.torque == [False] * 3
     assert promised_messages(tmp_path / "arm_kp8") is None  # marked as interrupted
@@ -175,7 +178,8 @@ def test_a_motion_whose_gains_changed_does_not_count(bench: Bench, tmp_path: Pat
         bench.bus.gains["elbow"] = Gains(kp=32.0, ki=0.0, kd=0.0)
 
     report = play(bench, tmp_path / "arm_kp8", motion(), tick=tick)
-    assert "elbow: kp 32" in report.problem
+    assert isinstance(report.problem, GainsChanged)
+    assert "elbow: kp 32" in report.problem.answer
     assert promised_messages(tmp_path / "arm_kp8") is None  # marked as interrupted
 
 

@@ -22,9 +22,15 @@ from rosbags.highlevel import AnyReader
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName
 from bam_core.recordings import load_recordings
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.gains_hold import HOLD_TIME
+from bam_ros.driver.hardware_errors import describe_hardware_errors
 from bam_ros.driver.servo_bus import Gains, ServoIdentity
 from bam_ros.recorder import RecordingStopped
+from bam_ros.recorder.errors import DriverSilent
 from bam_ros.recorder.session_recorder import Progress, SessionRecorder, SessionReport
+from bam_ros.text.driver_notices import GainsAnswer
+from bam_ros.text.recorder_notices import BagSetAside, RunRecorded, RunRepeated, RunsKept, RunSpoiled
+from bam_ros.text.spoiled_runs import GainsChanged, Stall
 from test.ros.recorder_bench import Bench, Operator, directories, hurry, running, short, short_session
 from test.ros.ros_helpers import PATIENCE, wait_for
 
@@ -52,8 +58,7 @@ def test_a_session_becomes_bags_that_can_be_refitted(bench: Bench, tmp_path: Pat
     assert [bag.name for bag in report.bags] == names
     assert (report.recorded, report.resumed, report.dropped) == (2, 0, 0)
     assert operator.loads == [PendulumBench(mass=0.5, length=0.1)]
-    counted = [int(line.split(": ")[1].split()[0]) for line in operator.lines if line.startswith("run ")]
-    assert min(counted) > 20
+    assert min(run.states for run in operator.of(RunRecorded)) > 20
     assert bench.bus.gains["joint"] == Gains(kp=8.0, ki=0.0, kd=0.0)
     recordings = {recording.name: recording for recording in load_recordings([tmp_path])}
     assert sorted(recordings) == sorted(names)
@@ -115,7 +120,7 @@ def test_complete_runs_are_kept_and_the_others_recorded(bench: Bench, tmp_path: 
     second = record(bench, tmp_path, operator)
     assert (second.recorded, second.resumed) == (1, 1)
     assert (first.bags[0] / "metadata.yaml").stat().st_mtime_ns == stamp
-    assert any("1 of 2 runs are complete and kept" in line for line in operator.lines)
+    assert operator.of(RunsKept) == [RunsKept(output=tmp_path, complete=1, runs=2)]
     third = record(bench, tmp_path, Operator())
     assert (third.recorded, third.resumed) == (0, 2)
 
@@ -143,8 +148,10 @@ def test_a_stopped_run_is_readable_kept_and_recorded_again(bench: Bench, tmp_pat
     operator = Operator()
     assert recorder.record(session, tmp_path, operator).recorded == 2
     assert f"{name}.interrupted-1" in directories(tmp_path)
-    assert any(f"run {name} was interrupted after " in line for line in operator.lines)
-    assert any(f"{name}.interrupted-1, recording again" in line for line in operator.lines)
+    (repeated,) = operator.of(RunRepeated)
+    assert (repeated.run, repeated.bag.kind) == (name, "interrupted")
+    assert repeated.bag.duration == pytest.approx(partial.time[-1], abs=0.1)
+    assert operator.of(BagSetAside) == [BagSetAside(run=name, aside=f"{name}.interrupted-1")]
     assert load_recordings([tmp_path / f"{name}.interrupted-1"])[0].sha256 == partial.sha256
 
 
@@ -164,8 +171,8 @@ def test_every_load_is_asked_for_once_and_in_order(bench: Bench, tmp_path: Path)
     assert [progress.run.index for progress in operator.shown] == sorted(p.run.index for p in operator.shown)
 
 
-def fail_when_running(bench: Bench, tmp_path: Path, failure: object) -> str:
-    """Record while something fails in mid-script; return what the recorder says."""
+def fail_when_running(bench: Bench, tmp_path: Path, failure: object) -> BamError:
+    """Record while something fails in mid-script; return why the recorder ends."""
 
     def strike(progress: object) -> bool:
         if running(progress):
@@ -178,14 +185,15 @@ def fail_when_running(bench: Bench, tmp_path: Path, failure: object) -> str:
     assert not list(tmp_path.glob("*/metadata.yaml"))
     wait_for(lambda: not bench.bus.torque[0], what="torque off")
     assert "\n" not in str(caught.value)
-    return str(caught.value)
+    return caught.value
 
 
 def test_a_hardware_error_ends_the_run_by_name(bench: Bench, tmp_path: Path) -> None:
     def overload() -> None:
         bench.bus.errors[0] = ServoStates.ERROR_OVERLOAD
 
-    assert "joint: hardware error overload (bit 0x4)" in fail_when_running(bench, tmp_path, overload)
+    (line,) = describe_hardware_errors("joint", ServoStates.ERROR_OVERLOAD)
+    assert str(fail_when_running(bench, tmp_path, overload)) == line
 
 
 def test_a_silent_driver_ends_the_run(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +202,9 @@ def test_a_silent_driver_ends_the_run(bench: Bench, tmp_path: Path, monkeypatch:
     def silence() -> None:
         bench.bus.failure = Unavailable("port", "gone", advice="plug it in")
 
-    assert "driver: silent for 1 s" in fail_when_running(bench, tmp_path, silence)
+    silent = fail_when_running(bench, tmp_path, silence)
+    assert isinstance(silent, DriverSilent)
+    assert silent.duration == 1.0
 
 
 def test_an_arm_out_of_bounds_ends_the_run(bench: Bench, tmp_path: Path) -> None:
@@ -208,7 +218,9 @@ def test_an_arm_out_of_bounds_ends_the_run(bench: Bench, tmp_path: Path) -> None
         object.__setattr__(sample, "position", (3.0,))
         return sample
 
-    assert "position_limit 2.6 rad" in fail_when_running(bench, tmp_path, fly)
+    beyond = fail_when_running(bench, tmp_path, fly)
+    assert isinstance(beyond, OutOfRange)
+    assert "position_limit 2.6" in beyond.expected
 
 
 @pytest.mark.parametrize("count", [1, 7])
@@ -226,11 +238,12 @@ def test_a_run_that_lacks_states_is_recorded_again(bench: Bench, tmp_path: Path,
     report = record(bench, tmp_path, operator, scripts=("sin_sin",))
     if count == 1:
         assert report.dropped == 1
-        assert any("1 lost on the way" in line for line in operator.lines)
+        assert [run.lost for run in operator.of(RunRecorded)] == [1]
         assert directories(tmp_path) == ["m0.50_l0.100_kp8_sin_sin"]
     else:
         assert (report.recorded, report.dropped) == (1, 0)
-        assert any("7 states were lost on the way from the driver" in line for line in operator.lines)
+        (spoiled,) = operator.of(RunSpoiled)
+        assert spoiled.problem == Stall(kind="lost_states", amount=7, limit=1)
         assert "m0.50_l0.100_kp8_sin_sin.stalled-1" in directories(tmp_path)
 
 
@@ -350,10 +363,12 @@ def test_gains_that_the_servo_does_not_take_are_refused(bench: Bench, tmp_path: 
 def test_a_client_that_sets_gains_during_a_run_is_refused(bench: Bench, tmp_path: Path) -> None:
     foreign = bench.node.create_client(SetGains, "driver/set_gains")
     answers: list[SetGains.Response] = []
+    holders: list[str] = []
     wait_for(foreign.service_is_ready, what="the driver")
 
     def meddle(progress: Progress) -> bool:
         if running(progress):
+            holders.append(bench.driver._servo_services.gains_hold.holder)
             future = foreign.call_async(SetGains.Request(name="joint", kp=32.0))
             wait_for(future.done, what="answer")
             answers.append(future.result())
@@ -362,7 +377,9 @@ def test_a_client_that_sets_gains_during_a_run_is_refused(bench: Bench, tmp_path
     report = record(bench, tmp_path, Operator(meddle), scripts=("sin_sin",))
     assert answers
     assert not any(answer.success for answer in answers)
-    assert "joint: kp 8, ki 0, kd 0 (wanted 32, 0, 0" in answers[0].message
+    held, wanted = (8.0, 0.0, 0.0), (32.0, 0.0, 0.0)
+    refused = GainsAnswer(joint="joint", held=held, wanted=wanted, holder=holders[0], hold_time=HOLD_TIME)
+    assert answers[0].message == str(refused)
     assert bench.bus.gains["joint"] == Gains(kp=8.0, ki=0.0, kd=0.0)
     assert (report.recorded, load_recordings(report.bags)[0].kp) == (1, 8.0)
 
@@ -388,8 +405,9 @@ def test_a_run_whose_gains_changed_all_the_same_is_recorded_again(bench: Bench, 
     name = "m0.50_l0.100_kp8_sin_sin"
     assert {name, f"{name}.changed-1"} <= set(directories(tmp_path))
     assert not (tmp_path / f"{name}.changed-1" / "metadata.yaml").exists()
-    told = next(line for line in operator.lines if "the gains changed" in line)
-    assert "joint: kp 32" in told
+    (changed,) = (run.problem for run in operator.of(RunSpoiled))
+    assert isinstance(changed, GainsChanged)
+    assert "joint: kp 32" in changed.answer
     assert [recording.name for recording in load_recordings([tmp_path])] == [name]
 
 

@@ -19,6 +19,7 @@ from bam_ros.driver.servo_bus import LawSettings, ServoGoal, ServoSample
 from bam_ros.recorder.servo_check import demand_limit, require_modelled_law
 from bam_ros.recorder.session_recorder import SessionRecorder
 from bam_ros.recorder.supply_check import supply_warning
+from bam_ros.text.recorder_notices import OtherSupply
 from test.ros.recorder_bench import Bench, Operator, directories, hurry, short_session
 from test.ros.ros_helpers import FakeBus
 
@@ -43,15 +44,14 @@ def measure(bench: Bench, *voltages: float) -> None:
 
 @pytest.mark.parametrize("measured", [15.0, 14.3, 15.7, math.nan])
 def test_a_supply_like_the_sessions_or_an_unknown_one_is_fine(measured: float) -> None:
-    assert supply_warning(short_session(), measured) == ""
+    assert supply_warning(short_session(), measured) is None
 
 
 @pytest.mark.parametrize("measured", [14.2, 15.8, 12.0, 24.0])
 def test_another_supply_is_told_with_both_values_and_the_cure(measured: float) -> None:
-    line = supply_warning(short_session(), measured)
-    told = f"supply_voltage is 15 V, but the servo measures {measured:.3g} V (expected within 5 %)"
-    assert line.startswith(f"session short: {told}")
-    assert "supply_voltage in" in line.rpartition(";")[2]
+    assert supply_warning(short_session(), measured) == OtherSupply(
+        session="short", nominal=15.0, measured=measured, tolerance=0.05
+    )
 
 
 @pytest.mark.parametrize("measured", [1.5, 0.0, 50.0])
@@ -66,10 +66,8 @@ def test_the_warning_comes_once_before_the_first_run(bench: Bench, tmp_path: Pat
     measure(bench, *[12.0] * 20, 11.0, *[12.0] * 20, 13.0)
     operator = Operator()
     SessionRecorder(bench.node, driver="driver").record(short_session(), tmp_path, operator)
-    told = [index for index, line in enumerate(operator.lines) if "the servo measures 12 V" in line]
-    first_run = next(index for index, line in enumerate(operator.lines) if line.startswith("run 1 of 2"))
-    assert told == [0], operator.lines
-    assert first_run > 0
+    assert [notice.measured for notice in operator.of(OtherSupply)] == [12.0]
+    assert isinstance(operator.notices[0], OtherSupply)
 
 
 @pytest.mark.ros

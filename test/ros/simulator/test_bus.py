@@ -14,6 +14,7 @@ import pytest
 
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName, Unsupported
 from bam_core.mujoco import load_diverged_run
+from bam_core.mujoco.actuation import NotFiniteError
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.goal_shaper import JointCommand
@@ -21,10 +22,11 @@ from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.servo_bus import Gains, ServoGoal, ServoSample
 from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.dynamixel.control_table import CONTROL_TABLES, require_position_gain
-from bam_ros.simulator.bus import MujocoBus
+from bam_ros.simulator.bus import Diverged, MujocoBus
 from bam_ros.simulator.settings import SimulationSettings
 from bam_ros.simulator.speed_meter import SpeedMeter
 from bam_ros.simulator.world import World
+from bam_ros.text.simulator_notices import SimulationOpened
 from test.ros.simulator_time import FakeTime
 
 SETTINGS = SimulationSettings(servos={"joint": load_servo("mx106")}, real_time_factor=0.0)
@@ -313,14 +315,15 @@ def test_a_simulation_that_diverges_loses_the_bus_until_it_is_opened_again(
     bus = opened(dump_directory=str(tmp_path))
     bus.exchange(goal(0.0))
     bus._simulation().data.qvel[0] = math.nan
-    with pytest.raises(Unavailable, match="no longer finite"):
+    with pytest.raises(Diverged) as diverged:
         bus.exchange(goal(0.0))
+    assert isinstance(diverged.value.cause, NotFiniteError)
     with pytest.raises(Unavailable, match="not open"):
         bus.exchange(goal(0.0))
     bus.open()
     assert math.isfinite(bus.exchange(goal(0.0)).position[0])
     (dump,) = tmp_path.glob("diverged_*.npz")
-    assert "no longer finite" in load_diverged_run(dump).reason
+    assert load_diverged_run(dump).reason == str(diverged.value.cause)
     assert list(tmp_path.iterdir()) == [dump]
     assert "WARNING" not in capfd.readouterr().err
 
@@ -414,7 +417,9 @@ def test_links_that_overlap_at_the_start_do_not_jam(
 
 def test_joints_without_a_servo_are_named(arm: Path) -> None:
     bus = MujocoBus(dataclasses.replace(SETTINGS, servos={"elbow": load_servo("mx64")}, model=str(arm)))
-    assert bus.open().endswith("; joints without servo: shoulder")
+    servos = (("elbow", load_servo("mx64").title),)
+    opened_arm = SimulationOpened(model=str(arm), servos=servos, free_joints=("shoulder",))
+    assert bus.open() == str(opened_arm)
     assert bus.figures["joints without servo"] == "shoulder"
     assert opened().figures["joints without servo"] == "none"
 

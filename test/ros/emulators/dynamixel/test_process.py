@@ -22,6 +22,7 @@ from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
 from bam_ros.emulators.dynamixel.pty_server import PtyServer
+from bam_ros.text.emulator_notices import EmulatorStarts
 from test.ros.ros_helpers import PATIENCE, wait_for
 from test.ros.virtual_helpers import Client, virtual_bus
 
@@ -85,7 +86,7 @@ def test_it_says_at_once_that_it_starts_and_can_be_interrupted_then(tmp_path, pa
         [*MODULE, "--link", str(link)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
-    assert process.stdout.readline().startswith("starting a virtual Dynamixel bus")
+    assert process.stdout.readline() == f"{EmulatorStarts(kind='dynamixel')}\n"
     assert not os.path.lexists(link)
     time.sleep(pause)  # somewhere in its imports
     for _ in range(2):
