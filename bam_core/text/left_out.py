@@ -42,7 +42,7 @@ class LeftOut(Finding):
         Reason.OTHER_ZERO: "shifted against the others, behind a jump",
         Reason.REST: "sound, but not in the longest stretch that is",
         Reason.MISSING: "not numbers",
-        Reason.NO_SUPPLY: "not above 0 V, which no servo that answers can read",
+        Reason.NO_SUPPLY: "not above 0 V, which no answering servo reads",
         Reason.REPEATED: "samples that were written twice",
     }
 
