@@ -89,6 +89,7 @@ from bam_core.text.robot_findings import (
     RunLeftOut,
     SlowRate,
     SteadySpeed,
+    TableFound,
     UndeterminedServos,
     UnprovenSigns,
 )
@@ -200,6 +201,7 @@ SOLES = ("right_sole", "left_sole")
 FALSE = LeftOut(kind=Reason.SPIKE, channel="position", samples=1, first=100)
 
 EXAMPLES: tuple[Finding, ...] = (
+    TableFound(point="jaw", height=0.02, above=0.004, time=12.0),
     RunLeftOut(run="wave", readings=(("hip", (FALSE,)),), gaps=((1.0, 1.4),), lost=0.01),
     *(replace(FALSE, kind=kind) for kind in Reason),
     *(
