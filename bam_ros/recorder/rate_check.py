@@ -3,23 +3,19 @@
 
 from __future__ import annotations
 
+from bam_ros.text.recorder_notices import FewStates
+
 LEAST_RATE = 90.0
 """Hz. Recordings of an STS3215 at 100 Hz determine its friction. A USB adapter whose latency timer has its
 default of 16 ms gives about 60."""
 
 
-def rate_warning(states: int, duration: float) -> str:
-    """Return a warning about a run with few states per second; empty where they are enough.
+def rate_warning(states: int, duration: float) -> FewStates | None:
+    """Return a warning about a run with few states per second; None where they are enough.
 
     Args:
         states: of the run.
         duration: of the script, s.
     """
     rate = states / duration
-    if rate >= LEAST_RATE:
-        return ""
-    return (
-        f"the driver reports {rate:.0f} states per second ({LEAST_RATE:.0f} or more expected), which hides "
-        "how friction changes near standstill; set the adapter's latency timer to 1 ms, or use a higher "
-        "baud rate"
-    )
+    return None if rate >= LEAST_RATE else FewStates(rate=rate, least=LEAST_RATE)

@@ -163,7 +163,7 @@ class SessionRecorder:
                     wait_for_bench(link, session, self._driver, call.prepare, call.tick)
                 report = self._record(link, session, run, output, call)
                 slow = rate_warning(report.states, run.script.duration)
-                if slow and run is left[0]:
+                if slow is not None and run is left[0]:
                     operator.tell(slow, warning=True)
                 bags[run.name] = report.bag
                 self._report = replace(

@@ -165,6 +165,26 @@ class OtherSupply(Notice):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FewStates(Notice):
+    """A driver that reports too few states.
+
+    Attributes:
+        rate: of the states, 1/s.
+        least: from which friction is seen to change, 1/s.
+    """
+
+    rate: float
+    least: float
+
+    def __str__(self) -> str:
+        return (
+            f"the driver reports {self.rate:.0f} states per second ({self.least:.0f} or more expected), which"
+            " hides how friction changes near standstill; set the adapter's latency timer to 1 ms, or use a"
+            " higher baud rate"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class LoadWanted(Notice):
     """A load that the operator shall mount.
 
@@ -248,8 +268,8 @@ class SessionStopped(Notice):
             else "no run is complete"
         )
         return (
-            f"interrupted, the servo is released; {kept}; a run that was cut short is recorded again: give the"
-            " same command to continue"
+            f"interrupted, the servo is released; {kept}; a run that was cut short is recorded again: give"
+            " the same command to continue"
         )
 
 

@@ -10,6 +10,7 @@ import pytest
 from bam_ros.text.recorder_notices import (
     BagSetAside,
     BrokenBag,
+    FewStates,
     LoadWanted,
     OtherBags,
     OtherSupply,
@@ -78,6 +79,13 @@ def test_another_supply_stands_beside_that_of_the_session() -> None:
     assert str(OtherSupply(session="short", nominal=15.0, measured=12.0, tolerance=0.05)) == (
         "session short: supply_voltage is 15 V, but the servo measures 12 V (expected within 5 %); correct"
         " supply_voltage in the session file, or the supply"
+    )
+
+
+def test_few_states_have_their_rate_and_a_cure() -> None:
+    assert str(FewStates(rate=60.0, least=90.0)) == (
+        "the driver reports 60 states per second (90 or more expected), which hides how friction changes near"
+        " standstill; set the adapter's latency timer to 1 ms, or use a higher baud rate"
     )
 
 
