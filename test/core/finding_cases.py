@@ -54,7 +54,7 @@ from bam_core.text.misfit_findings import (
     SearchFailed,
     UnexplainedMisfit,
 )
-from bam_core.text.output_findings import LeftOutPart, Replaced, Unfinished
+from bam_core.text.output_findings import LeftOutPart, Replaced, Unfinished, WillReplace
 from bam_core.text.recording_findings import (
     Interrupted,
     LatePositions,
@@ -230,6 +230,7 @@ EXAMPLES: tuple[Finding, ...] = (
     FittedToTest(model="gear.yaml", seen=1, total=3),
     IllPosedGears(kind="own_feedback", joints=("hip",), gain=1.2, servo="xl330", output_side=1.6),
     IllPosedGears(kind="joint_gain", joints=("hip", "knee"), gain=1.2),
+    WillReplace(directory=Path("found"), models=("m1",), date="2026-01-02"),
     Replaced(directory=Path("found"), models=("m1",)),
     Replaced(directory=Path("found"), models=("m1",), date="2026-01-02", files=("m2.yaml",), plots=3),
     Unfinished(kind="interrupted", directory=Path("found"), resume=""),
