@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bam_core.errors import Missing, OutOfRange, UnknownName
+from bam_core.errors.field_types import require_field_types
 from bam_core.identification.search.methods import DEFAULT_METHOD, MIN_EVALUATIONS, require_method
 from bam_core.identification.search.schedule import DEFAULT_SCHEDULE, SearchSchedule
 from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
@@ -39,8 +40,8 @@ class IdentifySettings:
         search: "gauss-newton" (`search.gauss_newton_search`) or "cma-es", the method of BAM's authors
             (`search.cma_es`). Both have the same budget and objective. With both, selection refits to fewer
             logs by Gauss-Newton steps.
-        uncertainty: "all", or names of models whose parameters get standard errors and intervals. The chosen
-            model always has them.
+        uncertainty: "all", "none", or names of models whose parameters get standard errors and intervals. The
+            chosen model always has them.
         tolerances: of the bench: largest header errors, which intervals include.
         schedule: settings of the search; for studies.
         strict: the first recording that cannot be used ends the call; else each is left out, with a warning.
@@ -59,6 +60,7 @@ class IdentifySettings:
     strict: bool = False
 
     def __post_init__(self) -> None:
+        require_field_types(self)
         require_method(self.search)
         named_among(self.uncertainty, [model.name for model in self.friction_models])
         if self.effects is not None:
@@ -104,12 +106,14 @@ def resolve_models(models: str | Collection[str]) -> tuple[FrictionModel, ...]:
 
 
 def named_among(models: str | Collection[str], fitted: Sequence[str]) -> list[str]:
-    """Return the named ones of the fitted models; "all" stands for all of them.
+    """Return the named ones of the fitted models; "all" stands for all of them, "none" for none.
 
     Raises:
         UnknownName: a model is not fitted.
     """
     names = [models] if isinstance(models, str) else list(models)
+    if names == ["none"]:
+        return []
     named = fitted if "all" in names else [name.strip().lower() for name in names]
     for name in named:
         if name not in fitted:

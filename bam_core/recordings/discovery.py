@@ -19,6 +19,9 @@ from bam_core.text.recording_findings import Interrupted, Repeated
 
 log = logging.getLogger(__name__)
 
+_OF_ROBOTS = (".csv", ".npz", ".parquet")
+"""Suffixes of runs of robots, which are no recordings of a bench."""
+
 _SUFFIXES = (".json", ".txt", ".yaml", ".yml")
 
 
@@ -112,7 +115,9 @@ def _check(path: Path) -> list[Path]:
             path,
             "is neither a log nor a bag",
             expected=f".json, {MCAP} or {SQLITE} or its directory, .txt of runs in open loop",
-            advice="leave it out or name the recording itself",
+            advice="give runs of a robot to 'bam robot identify'"
+            if path.suffix.lower() in _OF_ROBOTS
+            else "leave it out or name the recording itself",
         )
     if path.is_dir() and not data_files(path):
         raise Malformed(

@@ -17,6 +17,7 @@ from bam_core.robot.csv_columns import read_columns
 from bam_core.robot.run import RobotRun
 from bam_core.robot.screening import screened_run
 from bam_core.servo.gains import Gain, over
+from bam_core.text.finding import listed
 
 _TIME, _GOAL, _READ = "time", "goal:", "read:"
 _SETTINGS = ("kp", "kd", "vin", *WITHOUT_EFFECT)  # columns with one value; gains may have one per joint
@@ -43,12 +44,7 @@ def read_csv_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_
         joints = [name.removeprefix(_GOAL) for name in header if name.startswith(_GOAL)]
         joints = [name for name in joints if _READ + name in header]
         if _TIME not in header or not joints:
-            raise Malformed(
-                path,
-                f"is no run of a robot: it has the columns {', '.join(header)}",
-                expected="columns time, goal:JOINT and read:JOINT",
-                advice="give a map (--map, or map in a bench.yaml) that names them",
-            )
+            raise _lacks(path, header)
         moving = [kind + name for kind in (_GOAL, _READ) for name in joints]
         settings = [name for name in header if name.partition(":")[0] in _SETTINGS]
         return [_TIME, *moving, *(name for name in settings if _is_of(name, joints))]
@@ -78,6 +74,25 @@ def read_csv_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_
         )
     except (BadData, Missing) as error:
         raise error.within(path) from None
+
+
+def _lacks(path: Path, header: Collection[str]) -> Malformed:
+    """Return which columns a file lacks, which it has, and the map that names them."""
+    halves = {
+        kind: {name.removeprefix(kind) for name in header if name.startswith(kind)} for kind in (_GOAL, _READ)
+    }
+    missing = [] if _TIME in header else [_TIME]
+    for kind, other in ((_GOAL, _READ), (_READ, _GOAL)):
+        if not halves[kind]:
+            missing += [kind + name for name in sorted(halves[other])] or [f"{kind}JOINT"]
+    free = [name for name in header if name != _TIME and not name.startswith((_GOAL, _READ))]
+    theirs = free[0] if free else "NAME"
+    return Malformed(
+        path,
+        f"is no run of a robot: no column {listed(missing)} among {', '.join(header)}",
+        expected="columns time, goal:JOINT and read:JOINT",
+        advice=f"name them in a bench.yaml beside it, as in map: {{columns: {{'{missing[0]}': '{theirs}'}}}}",
+    )
 
 
 def _is_of(name: str, joints: Collection[str]) -> bool:

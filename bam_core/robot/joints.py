@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongType
 from bam_core.mujoco.robot import compile_robot
+from bam_core.recordings.map_file import map_names, recording_map_for
 from bam_core.text.robot_findings import JointsFinding
 
 _MAX_ZERO_ERROR = 1.0  # rad beyond the end of a joint's range: no zero of an encoder is off by as much
@@ -81,8 +83,17 @@ def require_recorded(servos: Mapping[str, str], recorded: Sequence[str]) -> None
             "joints",
             f"none with a servo ({', '.join(servos)}) was recorded",
             expected=f"some of {', '.join(recorded)}",
-            advice="correct --servos, or name joints with --map, as in --map 'main_*=*'",
+            advice=_map_advice(servos, recorded),
         )
+
+
+def _map_advice(servos: Collection[str], recorded: Sequence[str]) -> str:
+    """Return which map of the suite has these joints, or how to write one."""
+    for name in map_names():
+        of_map = recording_map_for(Path(name), (name,))
+        if {of_map.joint_name(joint) for joint in recorded} & set(servos):
+            return f"use --map {name}, which has these joints"
+    return "correct --servos, or name joints with --map, as in --map 'main_*=*'"
 
 
 def joint_warnings(

@@ -18,6 +18,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import Conflict, NotWritable, OutOfRange
+from bam_core.errors.field_types import require_field_types
 from bam_core.files.atomic_file import scratch
 from bam_core.robot.lerobot_dataset import is_gripper, parquet_module
 from bam_core.robot.run import RobotRun
@@ -52,6 +53,7 @@ class DatasetSettings:
     gripper_ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        require_field_types(self)
         if not 1 <= self.fps <= HIGHEST_FPS:
             raise OutOfRange("--fps", self.fps, f"1 to {HIGHEST_FPS}", advice="correct it")
 

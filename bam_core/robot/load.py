@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, UnknownName, Unreadable
+from bam_core.errors.field_types import require_field_types
 from bam_core.files.json_file import read_json
 from bam_core.recordings.bag_files import MCAP, PACKED, SQLITE, bags_in, storage
 from bam_core.recordings.excluded import Excluded, Exclusions
@@ -72,6 +73,7 @@ class RunSettings:
     map: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        require_field_types(self)
         for name, gain in (("kp", self.kp), ("kd", self.kd)):
             if gain is not None:
                 require_gain(f"--{name}", gain, name)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from bam_core.errors.field_types import require_field_types
 from bam_core.identification.settings import resolve_models
 from bam_core.robot.tolerances import DEFAULT, RobotTolerances
 
@@ -23,6 +24,7 @@ class RobotIdentifySettings:
     tolerances: RobotTolerances = DEFAULT
 
     def __post_init__(self) -> None:
+        require_field_types(self)
         resolve_models(self.models)
 
     @property

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bam_core.errors import UnknownName
 from bam_core.errors.checks import require_positive
+from bam_core.errors.field_types import require_field_types
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import QUADRATIC_RULES
 from bam_core.servo.integrators import INTEGRATORS
@@ -59,6 +60,7 @@ class RolloutSettings:
     workers: int | None = None
 
     def __post_init__(self) -> None:
+        require_field_types(self)
         require_positive("rollout", substeps=self.substeps_per_dt, periods=self.periods)
         require_positive("rollout", short_substeps=self.short_substeps_per_dt)
         if self.dt is not None:

@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from bam_core.arrays import Array
+from bam_core.errors.checks import require_positive
+from bam_core.errors.field_types import require_field_types
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import script as find_script
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
@@ -44,6 +46,10 @@ class SynthesisSettings:
     quantised: bool = False
     demand_limit: float = math.inf
     bench_effects: BenchEffects = IDEAL_BENCH
+
+    def __post_init__(self) -> None:
+        require_field_types(self)
+        require_positive("synthesis", sample_period=self.sample_period)
 
 
 DEFAULT_SETTINGS = SynthesisSettings()

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bam_core.errors.checks import require_not_negative, require_positive
+from bam_core.errors.field_types import require_field_types
 from bam_core.identification.uncertainty.prediction import Prediction
 
 
 @dataclass(frozen=True, kw_only=True)
 class ValidateSettings:
-    """Settings of `validate`.
+    """Settings of `validate`. The constructor raises BamError if a value is of another type or out of range.
 
     Attributes:
         dt: step of controller and simulation, s; None: the firmware's period.
@@ -25,6 +27,12 @@ class ValidateSettings:
     draws: int = 0
     seed: int = 0
     fixed_friction: bool = False
+
+    def __post_init__(self) -> None:
+        require_field_types(self)
+        if self.dt is not None:
+            require_positive("validation", dt=self.dt)
+        require_not_negative("validation", draws=self.draws, seed=self.seed)
 
 
 DEFAULT_SETTINGS = ValidateSettings()

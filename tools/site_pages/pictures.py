@@ -75,7 +75,7 @@ def before_after() -> Figure:
 
 
 def bad_benches() -> Figure:
-    """Return what a fit leaves over, measured minus simulated, on a good bench and on three bad ones."""
+    """Return what a fit leaves over, simulated minus measured, on a good bench and on three bad ones."""
     servo, bench = load_servo(example.SERVO), PendulumBench(mass=1.0, length=0.2)
     cases = (
         ("a good bench", BenchEffects(), 1.0),
@@ -99,7 +99,7 @@ def bad_benches() -> Figure:
             ),
         )
         believed = replace(run, supply_voltage=servo.nominal_voltage, voltage=np.full(len(run), np.nan))
-        residual = 1e3 * (run.position - simulate_recording(servo, believed))
+        residual = 1e3 * (simulate_recording(servo, believed) - run.position)
         ax.plot(run.time, residual, color=AFTER, linewidth=1.2)
         ax.axhline(0.0, color="black", linewidth=0.6)
         ax.set_title(title, fontsize=11)

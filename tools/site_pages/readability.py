@@ -211,13 +211,12 @@ def table(measured: list[Readability]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the table of all pages, and print it and what is beyond a limit."""
+    """Write the table of all pages, and print what is beyond a limit."""
     file, *sources = map(Path, arguments)
     measured = pages(sources=sources[0] if sources else None)
     text = table(measured)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
-    print(text, end="")
     misses = [line for page in measured for line in page.misses()]
     for line in misses:
         print(line, file=sys.stderr)

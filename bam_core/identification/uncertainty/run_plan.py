@@ -10,6 +10,8 @@ from typing import Any
 
 from bam_core.arrays import Array
 from bam_core.errors import OutOfRange
+from bam_core.errors.checks import require_positive
+from bam_core.errors.field_types import require_field_types
 from bam_core.identification.data.same_servo import require_same_servo
 from bam_core.identification.search.gauss_newton import nearest_optimum
 from bam_core.identification.search.sensitivity import normalised, slope_at, value_at
@@ -53,6 +55,9 @@ class DesignSettings:
     bench_effects: BenchEffectsLike = IDEAL_BENCH
 
     def __post_init__(self) -> None:
+        require_field_types(self)
+        if self.supply_voltage is not None:
+            require_positive("plan", supply_voltage=self.supply_voltage)
         if self.runs < 1:
             raise OutOfRange("runs", self.runs, "at least 1")
 

@@ -60,6 +60,9 @@ def test_joints_that_count_are_named_or_left_out() -> None:
         chosen_joints(joints, ["!*"])
     with pytest.raises(Conflict):
         require_recorded({"knee": "a"}, ["elbow"])
+    with pytest.raises(Conflict) as caught:
+        require_recorded({"shoulder_pan": "a"}, ["Rotation", "Jaw"])
+    assert "--map sage_so101" in caught.value.advice
 
 
 def test_a_fixed_base_does_not_move_and_a_free_one_may() -> None:

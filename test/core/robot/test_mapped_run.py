@@ -151,3 +151,13 @@ def test_a_table_that_nothing_maps_is_refused_with_its_columns(tmp_path: Path, r
     with refused(Malformed, path=str(path)) as caught:
         load_runs([path])
     assert "u_J1" in str(caught.value)
+    assert caught.value.problem.index("time") < caught.value.problem.index("among")
+    assert "columns: {" in caught.value.advice
+
+
+def test_the_half_that_a_joint_lacks_is_named_with_a_map(tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text("time,goal:a,pos:a\n0,0,0\n1,0,0\n")
+    with pytest.raises(Malformed) as caught:
+        load_runs([tmp_path / "run.csv"])
+    assert "read:a among" in caught.value.problem
+    assert "{'read:a': 'pos:a'}" in caught.value.advice
