@@ -82,9 +82,9 @@ def _lacks(path: Path, header: Collection[str]) -> Malformed:
         kind: {name.removeprefix(kind) for name in header if name.startswith(kind)} for kind in (_GOAL, _READ)
     }
     missing = [] if _TIME in header else [_TIME]
-    for kind, other in ((_GOAL, _READ), (_READ, _GOAL)):
+    for kind, partner in ((_GOAL, _READ), (_READ, _GOAL)):
         if not halves[kind]:
-            missing += [kind + name for name in sorted(halves[other])] or [f"{kind}JOINT"]
+            missing += [kind + name for name in sorted(halves[partner])] or [f"{kind}JOINT"]
     free = [name for name in header if name != _TIME and not name.startswith((_GOAL, _READ))]
     theirs = free[0] if free else "NAME"
     return Malformed(
