@@ -23,8 +23,6 @@ SLOW_UNIT = 0x04
 """Bit of register phase: speeds are in counts/s (0.0146 rev/min) instead of 50 times that."""
 FAST_FACTOR = 50
 
-PERMILLE = Unit(symbol="1", scale=1e-3, direction_bit=10)
-"""Shares of the full duty, with a sign."""
 _ERROR_BITS = {
     0x01: "INPUT_VOLTAGE",
     0x02: "ENCODER",
@@ -46,7 +44,7 @@ def _units(counts_per_turn: float) -> dict[str, Unit]:
         "velocity": Unit(symbol="rad/s", scale=count, direction_bit=15),
         "acceleration": Unit(symbol="rad/s²", scale=math.radians(8.7)),
         "permille": Unit(symbol="1", scale=1e-3),
-        "permille_signed": PERMILLE,
+        "permille_signed": Unit(symbol="1", scale=1e-3, direction_bit=10),
         "percent": Unit(symbol="1", scale=1e-2),
         "decivolt": Unit(symbol="V", scale=0.1),
         "celsius": Unit(symbol="°C", scale=1.0),

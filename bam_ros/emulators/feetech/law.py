@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bam_core.servo.firmware import find_firmware
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.register_file import RegisterFile
-from bam_ros.feetech.control_table import FAST_FACTOR, PERMILLE, SLOW_UNIT
+from bam_ros.feetech.control_table import FAST_FACTOR, SLOW_UNIT
 
 POSITION, SPEED, PWM, STEP = range(4)
 """Values of operating_mode."""
@@ -115,7 +115,7 @@ class FeetechLaw:
             commands[k.GOAL_CURRENT] = self.sign() * self._duty("goal_current")
         elif self._is_hls and mode == HLS_PWM:
             commands[k.MODE] = k.DUTY_MODE
-            commands[k.GOAL_DUTY] = self.sign() * PERMILLE.to_si(get("goal_current"))
+            commands[k.GOAL_DUTY] = self.sign() * table["present_load"].to_si(get("goal_current"))
         elif mode == PWM:
             commands[k.MODE] = k.DUTY_MODE
             commands[k.GOAL_DUTY] = self.sign() * self._duty("goal_pwm")

@@ -180,6 +180,7 @@ def test_scs_servos_send_the_high_byte_first():
 def test_the_current_of_an_hls_servo_is_that_of_its_goal():
     bus = feetech_bus("hls3930")
     servo, table = bus.servos[0], CONTROL_TABLES["hls3930"]
+    load = table["present_load"]
     assert servo.registers.get("goal_current") == servo.registers.get("protection_current")
     hls = client(sms_sts, bus)
 
@@ -195,6 +196,10 @@ def test_the_current_of_an_hls_servo_is_that_of_its_goal():
     hls.portHandler.wait(0.01)
     current = table["present_current"]
     assert hls.read2ByteTxRx(1, current.address)[0] == pytest.approx(60, abs=8)
+    put("operating_mode", 3)  # its goal is a duty then
+    put("goal_current", 0x400 | 150)
+    hls.portHandler.wait(0.01)
+    assert hls.read2ByteTxRx(1, load.address)[0] == 0x400 | 150
 
 
 def test_an_hls_servo_follows_positions_within_the_current_of_its_goal():
