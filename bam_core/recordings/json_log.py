@@ -317,7 +317,7 @@ def _values(
 
 
 def _is_reading(value: Any) -> bool:
-    """Tell whether this is a number, or null, which stands for none."""
+    """Return whether this is a number, or null, which stands for none."""
     return value is None or _is_number(value)
 
 
