@@ -14,6 +14,21 @@ from bam_core.errors import close_name, printable_line
 
 USER_ERROR = 2
 
+_ELSEWHERE = {
+    "--supply-voltage": "--vin",
+    "--supply": "--vin",
+    "--voltage": "--vin",
+    "--joint-names": "--joints",
+    "--timestep": "--dt",
+    "--step": "--dt",
+    "--gain": "--kp",
+    "--model-file": "--robot",
+    "--urdf": "--robot",
+    "--out": "--output",
+    "--dir": "--output",
+}
+"""Names of the same things in nodes, Python and files, or in other programs -> the option."""
+
 
 class CommandParser(argparse.ArgumentParser):
     """Parser of one command: mistakes in one line, help of one screen, and all of it with `--help-all`."""
@@ -89,7 +104,11 @@ class CommandParser(argparse.ArgumentParser):
         known = self._option_string_actions
         if not re.fullmatch("--[a-z][a-z_-]*", name) or name in known:
             return None
-        close = close_name(name.replace("_", "-"), [option for option in known if option.startswith("--")])
+        name_here = name.replace("_", "-")
+        elsewhere = _ELSEWHERE.get(name_here)
+        if elsewhere in known:
+            return f"{name}: unknown; did you mean {elsewhere}?"
+        close = close_name(name_here, [option for option in known if option.startswith("--")])
         return f"{name}: unknown; did you mean {close}?" if close else None
 
 

@@ -63,6 +63,8 @@ def test_every_option_that_is_a_quantity_takes_its_unit(command: Command) -> Non
         (["export", "x", "--outptu", "y"], ("--outptu", "--output")),
         (["robot", "identify", "x", "--robt", "y"], ("--robt", "--robot")),
         (["simulate", "--arm_mass", "1"], ("--arm_mass", "--arm-mass")),
+        (["simulate", "--supply_voltage", "5"], ("--supply_voltage", "--vin")),
+        (["robot", "identify", "x", "--joint-names", "y"], ("--joint-names", "--joints")),
     ],
 )
 def test_a_misspelled_option_is_named_with_the_one_that_was_meant(
