@@ -27,7 +27,7 @@ from bam_ros.text.notice import Notice
 from test.ros.fake_about import FAKE_ABOUT
 from test.ros.recorder_time import RecorderTime, TimedBus
 from test.ros.ros_client import SpinningThread
-from test.ros.ros_helpers import PATIENCE
+from test.ros.ros_helpers import LONGEST_COMMAND_TIMEOUT, PATIENCE
 
 _N = TypeVar("_N", bound=Notice)
 _FARTHEST = 0.1  # rad from one read to the next, at 10 rad/s
@@ -108,7 +108,9 @@ class Bench:
         self.bus = TimedBus(self.clock, **setup)
         # As no servo jumps: after a pause of the machine, goals do, and such readings would be thrown out.
         self.bus.farthest = _FARTHEST
-        self.driver = FakeDriver(self.bus, namespace=namespace, **self.parameters(command_timeout=PATIENCE))
+        self.driver = FakeDriver(
+            self.bus, namespace=namespace, **self.parameters(command_timeout=LONGEST_COMMAND_TIMEOUT)
+        )
         self.node = Node("test_recorder", context=self.context)
         self._threads: list[SpinningThread] = []
         self.spin(self.driver, SingleThreadedExecutor(context=self.context))  # as the driver's own main does

@@ -36,6 +36,9 @@ from studies.emulated_drives import EMULATED_TIMEOUT, EMULATED_WATCHDOG
 LONGEST_SILENCE = 0.1
 """Silence of a client that a `PatientClock` counts, s; less than any watchdog of a test."""
 
+LONGEST_COMMAND_TIMEOUT = 60.0
+"""The largest command_timeout that drivers take, s."""
+
 PATIENCE = 240.0
 """Time until a test gives up waiting, s.
 

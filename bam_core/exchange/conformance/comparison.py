@@ -99,7 +99,8 @@ def _torques(factory: PortFactory, case: GoldenCase) -> Array:
     if not np.isfinite(rows).all():
         bad = int(np.argwhere(~np.isfinite(rows))[0, 0])
         raise BamError(
-            f"port, case '{case.name}', step {bad}: a torque is NaN or infinite (expected N·m); correct the port"
+            f"port, case '{case.name}', step {bad}: a torque is NaN or infinite (expected N·m); correct the"
+            " port"
         )
     return rows
 

@@ -30,7 +30,14 @@ from bam_ros.dynamixel.port_errors import explain_port_error
 from bam_ros.node.running_node import NodeProgram
 from test.ros.one_run import SESSION
 from test.ros.ros_client import RosClient
-from test.ros.ros_helpers import LATE, PATIENCE, VirtualServos, client_maker, wait_for
+from test.ros.ros_helpers import (
+    LATE,
+    LONGEST_COMMAND_TIMEOUT,
+    PATIENCE,
+    VirtualServos,
+    client_maker,
+    wait_for,
+)
 
 MakeVirtual = Callable[..., VirtualServos]
 Process = subprocess.Popen[str]
@@ -134,7 +141,7 @@ def start(ros_domain: int, tmp_path: Path) -> Iterator[Start]:
 
 def driver(virtual: VirtualServos) -> dict[str, Any]:
     """Parameters of a driver whose emulated servo shares this process with the client: both are late."""
-    patient = {"command_timeout": PATIENCE, "failures": 1000, "rate": 100.0, **LATE}
+    patient = {"command_timeout": LONGEST_COMMAND_TIMEOUT, "failures": 1000, "rate": 100.0, **LATE}
     return {"port": virtual.path, "baud_rate": 1_000_000, **patient}
 
 

@@ -28,7 +28,7 @@ from std_srvs.srv import Trigger
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.text.driver_notices import GainsAnswer, Rebooted
 from test.ros.ros_client import RosClient
-from test.ros.ros_helpers import LATE, PATIENCE, VirtualServos
+from test.ros.ros_helpers import LATE, LONGEST_COMMAND_TIMEOUT, PATIENCE, VirtualServos
 
 pytestmark = pytest.mark.ros
 
@@ -38,7 +38,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 @pytest.fixture
 def command_timeout() -> float:
     """Of the server, s; a test that is not about it has all the time that it needs."""
-    return PATIENCE
+    return LONGEST_COMMAND_TIMEOUT
 
 
 @pytest.fixture(params=["dynamixel", pytest.param("simulator", marks=pytest.mark.long)])

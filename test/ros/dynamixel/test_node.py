@@ -24,6 +24,7 @@ from bam_ros.text.driver_notices import BusBack
 from test.ros.ros_client import RosClient
 from test.ros.ros_helpers import (
     LATE,
+    LONGEST_COMMAND_TIMEOUT,
     PATIENCE,
     VirtualServos,
     bus_is_well,
@@ -88,7 +89,7 @@ def start_driver(ros_domain: int) -> Iterator[StartDriver]:
 
     def start(port: str, *, ready: bool = True, **parameters: object) -> Driver:
         # The emulator shares this process with the client: it answers late now and then, and so do commands.
-        patient = {"command_timeout": PATIENCE, "failures": 1000, "rate": 100.0, **LATE}
+        patient = {"command_timeout": LONGEST_COMMAND_TIMEOUT, "failures": 1000, "rate": 100.0, **LATE}
         values = {"port": port, "baud_rate": 1_000_000, **patient, **parameters}
         arguments = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
         driver = subprocess.Popen(

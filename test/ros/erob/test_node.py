@@ -24,7 +24,14 @@ from bam_ros.erob.al_status import SlaveState
 from bam_ros.erob.cia402 import DriveState
 from test.missing import raw_frames
 from test.ros.ros_client import RosClient
-from test.ros.ros_helpers import EROB_LATE, PATIENCE, bus_is_well, client_maker, wait_for
+from test.ros.ros_helpers import (
+    EROB_LATE,
+    LONGEST_COMMAND_TIMEOUT,
+    PATIENCE,
+    bus_is_well,
+    client_maker,
+    wait_for,
+)
 
 pytestmark = pytest.mark.ros
 
@@ -94,7 +101,7 @@ def start_driver(ros_domain: int, drives: VirtualSegmentProcess) -> Iterator[Sta
             "positions": "[1, 2]",
             # What a machine of its own keeps to is no matter here.
             **EROB_LATE,
-            "command_timeout": PATIENCE,
+            "command_timeout": LONGEST_COMMAND_TIMEOUT,
             "failures": 1000,
             "rate": 100.0,  # else clients would be busy with nothing but its states
             "cycle_rate": 500.0,

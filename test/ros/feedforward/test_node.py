@@ -38,7 +38,15 @@ from bam_ros.feedforward.node import FeedForwardNode
 from bam_ros.feedforward.settings import FeedForwardSettings
 from bam_ros.node.running_node import destroy_nodes
 from test.ros.ros_client import RosClient, SpinningThread
-from test.ros.ros_helpers import LATE, PATIENCE, FakeBus, VirtualServos, bus_is_well, client_maker
+from test.ros.ros_helpers import (
+    LATE,
+    LONGEST_COMMAND_TIMEOUT,
+    PATIENCE,
+    FakeBus,
+    VirtualServos,
+    bus_is_well,
+    client_maker,
+)
 
 pytestmark = pytest.mark.ros
 
@@ -176,7 +184,7 @@ def start(ros_domain: int) -> Iterator[Callable[..., Process]]:
 
     def make(port: str, *, ready: bool = True, **parameters: object) -> Process:
         # The emulator shares this process with the client: it answers late now and then.
-        patient = {"rate": 100.0, "failures": 1000, "command_timeout": PATIENCE, **LATE}
+        patient = {"rate": 100.0, "failures": 1000, "command_timeout": LONGEST_COMMAND_TIMEOUT, **LATE}
         bus = {"port": port, "baud_rate": 1_000_000, "ids": [1, 2], "joint_names": NAMES}
         values = {**bus, **patient, **parameters}
         arguments = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]

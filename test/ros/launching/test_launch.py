@@ -17,7 +17,7 @@ from bam_ros.dynamixel.port_errors import explain_port_error
 from bam_ros.text.recorder_notices import RecordingEnded
 from test.missing import skip_or_fail
 from test.ros.one_run import RUN, SESSION
-from test.ros.ros_helpers import LATE, PATIENCE, wait_for
+from test.ros.ros_helpers import LATE, LONGEST_COMMAND_TIMEOUT, PATIENCE, wait_for
 
 ROOT = Path(__file__).parents[3]
 LAUNCH = ROOT / "launch"
@@ -75,7 +75,7 @@ def session(tmp_path: Path, ros_domain: int) -> list[str]:
     file = tmp_path / "session.yaml"
     file.write_text(SESSION)
     patient = tmp_path / "patient.yaml"
-    parameters = {**LATE, "failures": 1000, "command_timeout": PATIENCE, "rate": 100.0}
+    parameters = {**LATE, "failures": 1000, "command_timeout": LONGEST_COMMAND_TIMEOUT, "rate": 100.0}
     patient.write_text(yaml.safe_dump({"/**/dynamixel": {"ros__parameters": parameters}}))
     bags, port = tmp_path / "bags", tmp_path / "bus"
     own = [f"port:={port}", f"session:={file}", f"output:={bags}", f"params_file:={patient}"]

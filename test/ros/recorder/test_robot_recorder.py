@@ -25,7 +25,7 @@ from bam_ros.text.recorder_notices import RobotHolds
 from bam_ros.text.spoiled_runs import GainsChanged
 from test.ros.recorder_bench import Bench, FakeDriver
 from test.ros.recorder_time import TimedBus
-from test.ros.ros_helpers import PATIENCE
+from test.ros.ros_helpers import LONGEST_COMMAND_TIMEOUT, PATIENCE
 
 pytestmark = pytest.mark.ros
 
@@ -95,7 +95,7 @@ def test_a_motion_becomes_a_bag_that_can_be_identified_from(bench: Bench, tmp_pa
 
 def test_a_robot_on_two_drivers_moves_as_one(bench: Bench, tmp_path: Path) -> None:
     other = TimedBus(bench.clock, names=("gripper",), position=0.0)
-    driver = FakeDriver(other, namespace="hand", **bench.parameters(command_timeout=PATIENCE))
+    driver = FakeDriver(other, namespace="hand", **bench.parameters(command_timeout=LONGEST_COMMAND_TIMEOUT))
     bench.spin(driver, SingleThreadedExecutor(context=bench.context))
     driver.start()
     try:

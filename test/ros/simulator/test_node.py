@@ -33,7 +33,7 @@ from bam_core.servo.model import load_servo
 from bam_ros.simulator.node import SimulatorNode
 from bam_ros.text.simulator_notices import LastMoments
 from test.ros.ros_client import RosClient
-from test.ros.ros_helpers import PATIENCE
+from test.ros.ros_helpers import LONGEST_COMMAND_TIMEOUT, PATIENCE
 
 pytestmark = pytest.mark.ros
 
@@ -72,7 +72,7 @@ class Client(RosClient):
 
     def start(self, **parameters: object) -> None:
         # Client and simulator share one thread here: a rate that leaves time for both.
-        parameters = {"rate": 100.0, "command_timeout": PATIENCE, **parameters}
+        parameters = {"rate": 100.0, "command_timeout": LONGEST_COMMAND_TIMEOUT, **parameters}
         overrides = [Parameter(name, value=value) for name, value in parameters.items()]
         self.simulator = SimulatorNode(context=self.context, parameter_overrides=overrides)
         self.add(self.simulator)
