@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 _OF_ROBOTS = (".csv", ".npz", ".parquet")
 """Suffixes of runs of robots, which are no recordings of a bench."""
 
+_PACKED_FILES = (".zip", ".gz", ".tar", ".xz", ".7z")
 _SUFFIXES = (".json", ".txt", ".yaml", ".yml")
 
 
@@ -115,9 +116,7 @@ def _check(path: Path) -> list[Path]:
             path,
             "is neither a log nor a bag",
             expected=f".json, {MCAP} or {SQLITE} or its directory, .txt of runs in open loop",
-            advice="give runs of a robot to 'bam robot identify'"
-            if path.suffix.lower() in _OF_ROBOTS
-            else "leave it out or name the recording itself",
+            advice=_advice(path),
         )
     if path.is_dir() and not data_files(path):
         raise Malformed(
@@ -127,6 +126,14 @@ def _check(path: Path) -> list[Path]:
             advice="copy it again",
         )
     return bags_in(path) if path.is_dir() else [path]
+
+
+def _advice(path: Path) -> str:
+    """Return what to do with a file that is no recording."""
+    ending = path.suffix.lower()
+    if ending in _OF_ROBOTS:
+        return "give runs of a robot to 'bam robot identify'"
+    return "unpack it first" if ending in _PACKED_FILES else "leave it out or name the recording itself"
 
 
 _RUNS_OF_A_ROBOT = "use `bam robot identify` and `bam robot validate` if these are runs of a robot"

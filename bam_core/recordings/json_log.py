@@ -8,7 +8,7 @@ import json
 import logging
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +29,14 @@ from bam_core.files.json_file import parse_json
 from bam_core.files.quoted_number import correct_number
 from bam_core.recordings.bench_map import mapped_samples, renamed_log
 from bam_core.recordings.cleaning import clean
-from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
-from bam_core.recordings.law_keys import require_no_other_law
+from bam_core.recordings.header_corrections import FIELDS, Rule, apply_rules, require_no_inertia
+from bam_core.recordings.law_keys import WITHOUT_EFFECT, require_no_other_law, setting_name
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.finding import log_findings
-from bam_core.text.recording_findings import OtherDamping
+from bam_core.text.recording_findings import OtherDamping, UnknownKeys
 
 # `load` is the PWM register where we know so. On the 12 real XL330 logs, 885 counts are full duty and the
 # firmware's law predicts them from kp·(goal - position) with a slope of 0.996 to 0.999 (quasi-static scripts,
@@ -47,6 +47,10 @@ FULL_DUTY_COUNTS = {"xl330": 885}
 # BAM's recorder for the eRob80 writes `damping`, which firmware has built in here, in place of `vin`.
 _CURRENT_LAWS = {"erob80_50": "erob80", "erob80_100": "erob80"}
 _CURRENT_LAW_SUPPLY = 48.0  # V
+
+_ABOUT = ("actuator_id", "date", "id", "motor_params", "name", "notes", "sample_rate", "session", "version")
+_KNOWN = frozenset({*FIELDS, *WITHOUT_EFFECT, *_ABOUT, "arm-mass", "damping", "entries"})
+_warned: set[tuple[str, ...]] = set()  # keys that a line has named
 
 logger = logging.getLogger(__name__)
 
@@ -102,6 +106,7 @@ def _fields(
     if any(correction.field == "arm_mass" for correction in corrections):
         told.pop("arm-mass", None)
     header = _Header(path, told)
+    _warn_of_unknown_keys(path, told)
     entries = _entries(log)
     servo = header.text("motor", "a servo such as xl330")
     samples = {
@@ -133,6 +138,16 @@ def _fields(
         "corrections": tuple(corrections),
         **cleaned.samples,
     }
+
+
+def _warn_of_unknown_keys(path: Path, header: Mapping[str, Any]) -> None:
+    """Log a warning about keys that nothing here reads, once for all logs that have the same ones."""
+    keys = tuple(
+        sorted(key for key in header if key not in _KNOWN and setting_name(key) not in WITHOUT_EFFECT)
+    )
+    if keys and keys not in _warned:
+        _warned.add(keys)
+        log_findings(logger, [UnknownKeys(source=path, keys=keys)])
 
 
 def _read_bytes(path: Path) -> bytes:

@@ -8,6 +8,7 @@ elsewhere: its motion would be explained by friction and motor constants that th
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -45,6 +46,23 @@ _WHY = {
 }
 
 
+_OTHER_NAMES = {
+    "i_gain": "ki",
+    "i_coefficient": "ki",
+    "position_i_gain": "ki",
+    "homing_offset": "offset",
+    "torque_max": "max_torque",
+    "max_torque_limit": "max_torque",
+}
+"""As registers and other recorders call a setting -> its name here."""
+
+
+def setting_name(key: str) -> str:
+    """Return our name of a setting, whatever its spelling; other keys in small letters with underscores."""
+    plain = re.sub(r"[^a-z0-9]+", "_", key.strip().lower())
+    return _OTHER_NAMES.get(plain, plain)
+
+
 def require_no_other_law(header: Mapping[str, Any]) -> None:
     """Refuse a setting that changes the law.
 
@@ -54,14 +72,17 @@ def require_no_other_law(header: Mapping[str, Any]) -> None:
     Raises:
         Unsupported: naming the setting.
     """
-    for name, neutral in WITHOUT_EFFECT.items():
-        value = header.get(name)
+    for key, value in header.items():
+        name = setting_name(key)
+        if name not in WITHOUT_EFFECT:
+            continue
+        neutral = WITHOUT_EFFECT[name]
         if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
             continue
         if not any(math.isclose(value, good) for good in neutral):
             allowed = " or ".join(f"{good:g}" for good in neutral) or "none"
             raise Unsupported(
-                name,
+                key,
                 f"is {value:g}, which changes the control law",
                 expected=f"{allowed}: {_WHY.get(name, 'no law here has this setting')}",
                 advice="record without it, or remove the key where it had no effect",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -16,6 +17,7 @@ from bam_core.errors import Malformed, Unreadable
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 
 _SEPARATORS = (",", ";", "\t", " ")
+_MISSING = ("", "none", "null", "na", "n/a")  # as recorders write a reading that failed
 _MOST_SHOWN = 20  # characters of a cell
 
 
@@ -28,6 +30,7 @@ def read_columns(
 
     Cells are separated as in its header: by commas, semicolons, tabs or spaces. Lines that begin with # are
     comments; where the first other line has numbers alone, the last comment above it is the header.
+    Decimals may have a comma where cells are not separated by one. An empty cell is NaN.
 
     Args:
         path: of the file.
@@ -52,7 +55,7 @@ def read_columns(
             )
     places = [place_of[name] for name in names]
     try:
-        table = np.array([[row[place] for place in places] for row in rows.values()], dtype=np.float64)
+        table = np.array([[_number(row[place]) for place in places] for row in rows.values()])
     except (ValueError, IndexError):
         raise _bad_cell(path, rows, dict(zip(names, places, strict=True))) from None
     if table.ndim != 2:
@@ -60,12 +63,21 @@ def read_columns(
     return dict(zip(names, table.T, strict=True))
 
 
+def _number(cell: str) -> float:
+    """Return the number in a cell, NaN where it is empty; raises ValueError.
+
+    A comma within a cell is that of a decimal: of cells that are separated by commas none is left.
+    """
+    text = cell.strip()
+    return math.nan if text.lower() in _MISSING else float(text.replace(",", ".", 1))
+
+
 def _table(path: Path) -> tuple[list[str], dict[int, list[str]]]:
     """Return the names in the header, and line number -> cells of the rows below it."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise Unreadable(path, error if isinstance(error, OSError) else "is no text") from None
+        raise Unreadable(path, error if isinstance(error, OSError) else "is no text in UTF-8") from None
     numbered = {number: line for number, line in enumerate(lines, start=1) if line.strip()}
     comments = [line.lstrip("# ") for line in numbered.values() if line.startswith("#")]
     numbered = {number: line for number, line in numbered.items() if not line.startswith("#")}
@@ -105,7 +117,7 @@ def _bad_cell(path: Path, rows: Mapping[int, Sequence[str]], place_of: Mapping[s
             if place >= len(row):
                 return Malformed(path, f"row {number} ends before column {name!r}", expected=expected)
             try:
-                float(row[place])
+                _number(row[place])
             except ValueError:
                 told = f"row {number}, column {name!r}, is {row[place][:_MOST_SHOWN]!r}"
                 return Malformed(path, told, expected=expected)

@@ -70,7 +70,7 @@ def read_csv_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_
             position=np.column_stack([columns[_READ + name] for name in joints]),
             kp=gains["kp"],
             kd=gains["kd"] or 0.0,
-            supply_voltage=float(columns["vin"].mean()) if "vin" in columns else None,
+            supply_voltage=_mean(columns.get("vin")),
         )
     except (BadData, Missing) as error:
         raise error.within(path) from None
@@ -93,6 +93,12 @@ def _lacks(path: Path, header: Collection[str]) -> Malformed:
         expected="columns time, goal:JOINT and read:JOINT",
         advice=f"name them in a bench.yaml beside it, as in map: {{columns: {{'{missing[0]}': '{theirs}'}}}}",
     )
+
+
+def _mean(values: Array | None) -> float | None:
+    """Return the mean of what is known; None: nothing is."""
+    known = np.zeros(0) if values is None else values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else None
 
 
 def _is_of(name: str, joints: Collection[str]) -> bool:

@@ -14,9 +14,15 @@ from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongType
 from bam_core.mujoco.robot import compile_robot
 from bam_core.recordings.map_file import map_names, recording_map_for
+from bam_core.robot.run import RobotRun
+from bam_core.servo.model import ServoModel
 from bam_core.text.robot_findings import JointsFinding
 
 _MAX_ZERO_ERROR = 1.0  # rad beyond the end of a joint's range: no zero of an encoder is off by as much
+_SPEED_OVER = 0.04  # s; over less, counts of the encoder look like speed
+_FEWEST_SPEEDS = 20
+_USUAL = 98.0  # percentile of the speeds, as a link that falls may be faster for a moment
+_FASTER = 3.0  # than without load
 _ONE_DOF = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 
 
@@ -111,6 +117,37 @@ def joint_warnings(
     held = [name for name in servos if name not in recorded]
     kinds = {"undriven": idle, "held": held}
     return [JointsFinding(kind=kind, joints=tuple(some)) for kind, some in kinds.items() if some]
+
+
+def require_possible_speed(name: str, run: RobotRun, servos: Mapping[str, ServoModel]) -> None:
+    """Refuse positions that change faster than servos can turn: degrees, or times in another unit.
+
+    Args:
+        name: of the run.
+        run: to check.
+        servos: by joint.
+
+    Raises:
+        BadData: naming the first joint, with both speeds.
+    """
+    every = max(round(_SPEED_OVER / float(np.median(np.diff(run.time)))), 1)
+    for joint, servo in servos.items():
+        if joint not in run.joints:
+            continue
+        column = run.column(joint)
+        sound = run.is_sound[:, column] & run.counts
+        time, position = run.time[sound][::every], run.position[sound, column][::every]
+        if len(time) < _FEWEST_SPEEDS:
+            continue
+        seen = float(np.percentile(np.abs(np.diff(position)) / np.diff(time), _USUAL))
+        fastest = (run.supply_voltage or servo.nominal_voltage) / servo.motor.torque_constant
+        if seen > _FASTER * fastest:
+            raise BadData(
+                f"{name}, positions of '{joint}'",
+                f"change by {seen:.3g} rad/s",
+                expected=f"{fastest:.2g} rad/s at most, the speed of a {servo.name} without load",
+                advice="correct the unit of positions (--unit deg) or times, or the frame rate",
+            )
 
 
 def require_in_range(spec: mujoco.MjSpec, name: str, joints: Sequence[str], position: Array) -> None:

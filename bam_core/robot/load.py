@@ -23,11 +23,12 @@ from bam_core.recordings.map_file import recording_map_for, require_map, rules_o
 from bam_core.recordings.supply import supply_warning
 from bam_core.robot.bag_run import read_bag_run
 from bam_core.robot.csv_run import read_csv_run
+from bam_core.robot.goal_order import require_followed
 from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs, usual_kd
 from bam_core.robot.lerobot_units import UNITS
 from bam_core.robot.npz_run import PYTORCH_ADVICE, read_npz_run
 from bam_core.robot.radians import require_radians
-from bam_core.robot.run import RobotRun
+from bam_core.robot.run import RobotRun, require_enough
 from bam_core.robot.run_findings import run_findings
 from bam_core.robot.sage_run import is_sage, read_sage_run
 from bam_core.robot.updates import as_of_their_times
@@ -39,8 +40,32 @@ from bam_core.text.robot_findings import DerivativeGainUnknown, NoInterval
 
 log = logging.getLogger(__name__)
 
-_ENDINGS = (".csv", ".npz", ".mcap", ".db3")  # of files; in the name of a directory a dot is no ending
+_ENDINGS = (
+    ".csv",
+    ".tsv",
+    ".npz",
+    ".mcap",
+    ".db3",
+)  # of files; in the name of a directory a dot is no ending
 _LOGS_OF_A_BENCH = "use `bam identify` and `bam validate` if these are logs of a bench, else check the path"
+_PICKLE = "save its arrays with np.savez; pickles may run any program and are not loaded"
+_OTHER_FILES = {
+    ".pt": ("a file of PyTorch", PYTORCH_ADVICE),
+    ".pkl": ("a pickle", _PICKLE),
+    ".pickle": ("a pickle", _PICKLE),
+    ".npy": ("one array of NumPy", "save goals, readings and time in one archive with np.savez"),
+    ".parquet": ("a part of a dataset", "name the dataset's directory, which holds meta/info.json"),
+    ".zip": ("packed", "unpack it first"),
+    ".gz": ("packed", "unpack it first"),
+    ".tar": ("packed", "unpack it first"),
+    ".h5": ("an HDF5 file", "write its arrays as .npz with np.savez, or as CSV"),
+    ".hdf5": ("an HDF5 file", "write its arrays as .npz with np.savez, or as CSV"),
+    ".mat": ("a file of MATLAB", "write its arrays as CSV (writetable)"),
+    ".xlsx": ("a spreadsheet", "save it as CSV"),
+    ".bag": ("a bag of ROS 1", "convert it: rosbags-convert --src FILE --dst DIRECTORY"),
+    ".json": ("a log of a bench", _LOGS_OF_A_BENCH),
+}
+"""Ending of what is no run of a robot here -> what it is, and what to do."""
 _STORAGES = (MCAP, SQLITE, MCAP + PACKED, SQLITE + PACKED)
 _GAIN_IN_NAME = re.compile(r"(?:^|[_-])kp_?(\d+(?:\.\d+)?)(?=[_.-]|$)")
 
@@ -138,7 +163,9 @@ def load_usable_runs(
             log_findings(log, _unknown_kd(path, settings))
         for run in read:
             with exclusions.attempt(run.name):
+                require_enough(run)
                 require_radians(run)
+                require_followed(run)
                 complete = as_of_their_times(_complete(run, path, settings, intervals))
                 require(complete)
                 runs.append(complete)
@@ -177,7 +204,7 @@ def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
         bags = [bag for folder in folders for bag in bags_in(folder)]
         datasets = {path.parent.parent for path in path.rglob("meta/info.json")}
         folders = {file.parent for file in path.rglob("control.csv") if is_sage(file.parent)}
-        tables = [file for file in path.rglob("*.csv") if file.parent not in folders]
+        tables = [file for file in path.rglob("*") if _is_table(file) and file.parent not in folders]
         files = sorted([*tables, *path.rglob("*.npz"), *bags, *datasets, *folders])
         if not files:
             raise Unreadable(
@@ -187,6 +214,10 @@ def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
                 advice=_LOGS_OF_A_BENCH if any(path.rglob("*.json")) else "check the path",
             )
         yield from files
+
+
+def _is_table(path: Path) -> bool:
+    return path.suffix.lower() in (".csv", ".tsv") and path.is_file()
 
 
 def _read(path: Path, settings: RunSettings) -> list[RobotRun]:
@@ -207,8 +238,9 @@ def _read(path: Path, settings: RunSettings) -> list[RobotRun]:
         return [read_bag_run(path, recording_map)]
     if path.suffix == ".npz":
         return [read_npz_run(path, recording_map)]
-    if path.suffix == ".pt":
-        raise Malformed(path, "is a file of PyTorch", expected="an archive of NumPy", advice=PYTORCH_ADVICE)
+    if path.suffix.lower() in _OTHER_FILES:
+        what, advice = _OTHER_FILES[path.suffix.lower()]
+        raise Malformed(path, f"is {what}", expected="CSV, .npz, a bag or a dataset", advice=advice)
     return [read_csv_run(path, recording_map)]
 
 
@@ -283,4 +315,4 @@ def _intervals(path: str | os.PathLike[str] | None) -> dict[str, tuple[float, fl
 
 def _bare(name: str) -> str:
     path = Path(name)
-    return path.stem if path.suffix in _ENDINGS else path.name
+    return path.stem if path.suffix.lower() in _ENDINGS else path.name

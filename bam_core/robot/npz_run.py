@@ -29,6 +29,7 @@ from bam_core.servo.gains import over
 
 _QPOS, _SENSOR, _CONTROL = 2, 0, 5  # members of mujoco.sysid.SignalType
 _ENDINGS = {_QPOS: ("_qpos",), _SENSOR: ("_qpos", "_pos"), _CONTROL: ("_ctrl",)}
+_OWN = ("time", "read", "goal")
 _PACE = ("time", "dof_pos", "des_dof_pos")
 _EXPECTED = (
     "a SystemTrajectory of mujoco.sysid, or time, dof_pos, des_dof_pos and joint_names (s, rad), as "
@@ -60,6 +61,8 @@ def read_npz_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_
     arrays = _arrays(path)
     try:
         if recording_map.columns:
+            return _of_map(path, arrays, recording_map)
+        if all(name in arrays for name in _OWN):
             return _of_map(path, arrays, recording_map)
         if "control_data" in arrays and "sensordata_data" in arrays:
             return _of_sysid(path, arrays, recording_map)
@@ -110,7 +113,7 @@ def _of_map(path: Path, arrays: Mapping[str, NDArray[np.generic]], recording_map
         recording_map=recording_map,
         name=path.stem,
         joints=joints,
-        time=time - time[0] if len(time) else time,
+        time=_since_start(path, time),
         goal_position=goal,
         position=position,
     )
@@ -121,13 +124,14 @@ def _joint_names(
 ) -> tuple[str, ...]:
     if recording_map.order:
         return recording_map.order
-    if "joint_names" not in arrays:
+    names = next((arrays[name] for name in ("joint_names", "joints") if name in arrays), None)
+    if names is None:
         raise Missing(
             f"{path}, joint_names",
             f"the names of its {count} columns, PACE's joint_order",
             advice="add it: np.savez(..., joint_names=[...]), or order in a map",
         )
-    return tuple(map(str, arrays["joint_names"].ravel()))
+    return tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names.ravel().tolist())
 
 
 def _of_sysid(path: Path, arrays: Mapping[str, NDArray[np.generic]], recording_map: RecordingMap) -> RobotRun:
@@ -148,7 +152,7 @@ def _of_sysid(path: Path, arrays: Mapping[str, NDArray[np.generic]], recording_m
         recording_map=recording_map,
         name=path.stem,
         joints=joints,
-        time=time - time[0],
+        time=_since_start(path, time),
         goal_position=np.stack([goals[name] for name in joints], axis=1)[held],
         position=np.stack([positions[name] for name in joints], axis=1),
     )
@@ -201,16 +205,26 @@ def _of_pace(path: Path, arrays: Mapping[str, NDArray[np.generic]], recording_ma
         recording_map=recording_map,
         name=path.stem,
         joints=joints,
-        time=time - time[0] if len(time) else time,
+        time=_since_start(path, time),
         goal_position=goal,
         position=position,
         **settings,
     )
 
 
+def _since_start(path: Path, time: Array) -> Array:
+    """Return times since the first one; raises Malformed where they are no row of numbers."""
+    if time.ndim != 1:
+        raise Malformed(path, f"time is {time.shape}", expected="(n,), one per sample")
+    return np.asarray(time - time[0]) if len(time) else time
+
+
 def _numbers(path: Path, arrays: Mapping[str, NDArray[np.generic]], name: str) -> Array:
     try:
-        return np.asarray(arrays[name], dtype=np.float64)
+        array = arrays[name]
+        if array.dtype.kind not in "biufU":
+            raise TypeError  # complex, dates
+        return np.asarray(array, dtype=np.float64)
     except KeyError:
         raise Missing(f"{path}, {name}", "an array") from None
     except (ValueError, TypeError):

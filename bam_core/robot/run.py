@@ -21,6 +21,7 @@ from bam_core.servo.gains import Gain, require_gain
 from bam_core.servo.plausible import require_plausible
 from bam_core.text.left_out import LeftOut
 
+_FEWEST = 20  # samples; fewer show no motion, on a bench neither
 _SLOWEST = 0.5  # s between two samples; no servo's motion can be told from fewer
 
 
@@ -85,8 +86,8 @@ class RobotRun:
             raise BadData(
                 f"{self.name}, time",
                 f"has one sample per {spacing:g} s",
-                expected=f"{_SLOWEST:g} s at most; in s, not ms",
-                advice="convert it",
+                expected=f"{_SLOWEST:g} s at most",
+                advice="give time_unit in a map (ms, us or ns) where it is not in s",
             )
         if not self.counts.any():
             first, last = self.interval or (0.0, 0.0)
@@ -143,3 +144,14 @@ class RobotRun:
         if joint not in self.joints:
             raise UnknownName(f"joint of {self.name}", joint, self.joints)
         return self.joints.index(joint)
+
+
+def require_enough(run: RobotRun) -> None:
+    """Refuse a recorded run of a few samples; raises BadData."""
+    if len(run.time) < _FEWEST:
+        raise BadData(
+            f"{run.name}, samples",
+            f"are {len(run.time)}",
+            expected=f"{_FEWEST} at least",
+            advice="record longer, or leave it out",
+        )

@@ -56,6 +56,26 @@ class UnmetRule(RecordingFinding):
 
 
 @dataclass(frozen=True, kw_only=True)
+class UnknownKeys(RecordingFinding):
+    """Keys in the header of a log that nothing reads.
+
+    Attributes:
+        keys: their names.
+    """
+
+    kind: str = field(default="unknown_keys", init=False)
+    keys: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which, and what follows."""
+        return (
+            f"{self.source}: keys that are not known are passed over: {listed(self.keys, most=6)}.",
+            "Settings of the servo that change its motion would be missing in the model.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class SupplyNotMeasured(SomeRecordings):
     """Headers whose supply is not the one that the servo measured.
 

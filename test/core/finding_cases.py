@@ -66,6 +66,7 @@ from bam_core.text.recording_findings import (
     StaleVelocity,
     SupplyContradicted,
     SupplyNotMeasured,
+    UnknownKeys,
     UnmetRule,
     UnmodelledSettings,
 )
@@ -321,6 +322,7 @@ EXAMPLES: tuple[Finding, ...] = (
     ReversedJoint(joint="lift", error=0.1247, other_error=0.00037),
     OtherZero(joint="lift", zero=1.0, error=0.15, other_error=0.00037),
     UnprovenSigns(joints=("shoulder_pan", "wrist_roll")),
+    UnknownKeys(source=Path("a.json"), keys=("foo", "max_velocity")),
     SeveralActuators(joints=("shoulder", "elbow")),
     ImplausibleGain(logs=("one",), kp=800.0, error=0.0076, law="feetech-sts"),
     DerivedRanges(dataset="my_task", ranges=(("pan", 2549), ("lift", 3835))),

@@ -160,6 +160,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
         chosen_joints,
         joint_warnings,
         require_in_range,
+        require_possible_speed,
         require_recorded,
         servos_by_joint,
     )
@@ -183,6 +184,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
 
     def require(run: RobotRun) -> None:
         require_recorded(types, run.joints)
+        require_possible_speed(run.name, run, {joint: servos[name] for joint, name in types.items()})
         require_in_range(spec, run.name, run.joints, run.position)
         if arguments.root != FIXED:
             require_no_gap(run)

@@ -29,7 +29,7 @@ from bam_core.errors import (
 from bam_core.recordings import load_recordings, read_json_log
 from bam_core.recordings.json_log import NotALogError
 from bam_core.servo.firmware import FIRMWARES
-from bam_core.text.recording_findings import SampleGaps, SupplyNotMeasured, UnmetRule
+from bam_core.text.recording_findings import SampleGaps, SupplyNotMeasured, UnknownKeys, UnmetRule
 from test.core.finding_cases import logged
 from test.core.json_log_cases import log, save
 from test.core.refusals import refused
@@ -56,6 +56,14 @@ def test_a_derivative_gain_is_read_and_what_else_changes_the_law_is_refused(tmp_
             read_json_log(save(tmp_path, log(**{key: value})))
     with refused(OutOfRange, thing="kd"):
         read_json_log(save(tmp_path, log(kd=-1)))
+
+
+def test_keys_that_nothing_reads_are_named_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for number in (1, 2):
+        path = save(tmp_path, log(gripper_angle=number, torque_profile="fast", notes="mine"))
+        read_json_log(path)
+    (found,) = [finding for finding in logged(caplog) if isinstance(finding, UnknownKeys)]
+    assert found.keys == ("gripper_angle", "torque_profile")
 
 
 @pytest.mark.parametrize("key", ["arm_mass", "arm-mass"])

@@ -22,3 +22,11 @@ def test_a_setting_that_changes_the_law_is_refused_and_one_without_effect_is_rea
 
 def test_what_is_no_number_and_other_keys_are_passed_over() -> None:
     require_no_other_law({"ki": math.nan, "max_torque": None, "operating_mode": "position", "mass": 3.0})
+
+
+@pytest.mark.parametrize(
+    "key", ["Profile_Velocity", "position_i_gain", "I gain", "Max-Torque", "homing_offset"]
+)
+def test_a_setting_is_known_in_other_spellings(key: str) -> None:
+    with refused(Unsupported, thing=key):
+        require_no_other_law({key: 17.0})

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -13,12 +15,15 @@ from bam_core.robot.joints import (
     chosen_joints,
     joint_warnings,
     require_in_range,
+    require_possible_speed,
     require_recorded,
     servos_by_joint,
 )
 from bam_core.robot.root import prepare_root, stand
+from bam_core.servo.model import load_servo
 from bam_core.text.robot_findings import JointsFinding
-from test.core.whole_robot_cases import arm
+from test.core.refusals import refused
+from test.core.whole_robot_cases import JOINTS, arm, goals
 
 WALKER = """<mujoco>
   <worldbody>
@@ -111,3 +116,16 @@ def test_positions_that_a_joint_cannot_have_are_refused() -> None:
     for joint in spec.joints:
         joint.limited = False
     require_in_range(spec, "run", ["shoulder", "elbow"], np.degrees(swing))
+
+
+@pytest.mark.parametrize(("positions", "times"), [(57.3, 1.0), (1.0, 0.02)])
+def test_positions_that_no_servo_is_so_fast_for_are_refused(positions: float, times: float) -> None:
+    """Degrees in place of radians, or times that are too short."""
+    run = goals(60.0)
+    moved = replace(run, position=run.goal_position)
+    servos = dict.fromkeys(JOINTS, load_servo("sts3215"))
+    require_possible_speed("run", moved, servos)
+    with refused(BadData, thing="run, positions of 'shoulder'"):
+        require_possible_speed(
+            "run", replace(moved, position=positions * moved.position, time=times * moved.time), servos
+        )

@@ -236,10 +236,12 @@ def test_values_that_contradict_what_is_said_are_refused(unit: str, dataset: Pat
 
 def test_other_files_are_in_rad_or_deg_as_is_said(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
-    path.write_text("time,goal:a,read:a\n0,0,0\n0.1,1,1\n")
-    assert len(load_runs([path], RunSettings(kp=1.0, unit="rad"))) == 1
+    path.write_text(
+        "time,goal:a,read:a\n" + "".join(f"{0.1 * i},{i**1.1},{i**1.1 - 0.1}\n" for i in range(30))
+    )
+    (given,) = load_runs([path], RunSettings(kp=1.0, unit="rad"))
     (run,) = load_runs([path], RunSettings(kp=1.0, unit="deg"))
-    assert run.position[-1, 0] == pytest.approx(np.pi / 180.0)
+    assert run.position[-1, 0] == pytest.approx(np.pi / 180.0 * given.position[-1, 0])
     with refused(Conflict, thing=f"{path}, unit"):
         load_runs([path], RunSettings(kp=1.0, unit="normalised", strict=True))
     with refused(UnknownName, name="degrees"):

@@ -154,3 +154,28 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "chirp_data.pt").write_bytes(b"PK")
     with pytest.raises(Malformed, match=r"numpy\.savez"):
         load_runs([tmp_path / "chirp_data.pt"], RunSettings(kp=1.0))
+
+
+def test_an_archive_with_the_names_of_maps_needs_no_map(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    np.savez(path, time=TIME, goal=GOAL, read=0.9 * GOAL, joints=np.array([b"shoulder", b"elbow"]))
+    run = read_npz_run(path)
+    assert run.joints == ("shoulder", "elbow")
+    np.testing.assert_allclose(run.goal_position, GOAL)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"time": np.float64(3.0)},
+        {"time": np.datetime64("2026-01-01") + np.arange(50).astype("timedelta64[us]")},
+        {"goal": GOAL.astype(complex)},
+    ],
+)
+def test_arrays_that_are_no_rows_of_real_numbers_are_refused(
+    odd: dict[str, np.ndarray], tmp_path: Path
+) -> None:
+    path = tmp_path / "run.npz"
+    np.savez(path, **{"time": TIME, "goal": GOAL, "read": GOAL, "joints": np.array(["a", "b"]), **odd})
+    with refused(Malformed, path=str(path)):
+        read_npz_run(path)

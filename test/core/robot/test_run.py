@@ -264,7 +264,7 @@ def test_intervals_of_other_logs_are_refused(path: Path, tmp_path: Path) -> None
 
 def test_time_in_milliseconds_is_refused() -> None:
     time = np.arange(0.0, 1000.0, 10.0) * 1.0
-    with pytest.raises(BadData, match="not ms"):
+    with pytest.raises(BadData, match="time_unit"):
         RobotRun(
             name="run",
             joints=("elbow",),
@@ -272,3 +272,44 @@ def test_time_in_milliseconds_is_refused() -> None:
             goal_position=np.zeros((len(time), 1)),
             position=np.zeros((len(time), 1)),
         )
+
+
+def test_decimal_commas_and_empty_cells_are_read(path: Path) -> None:
+    expected = read_csv_run(path)
+    header, *lines = path.read_text().splitlines()
+    rows = [line.split(",") for line in lines]
+    path.write_text(
+        "\n".join(
+            [header.replace(",", ";"), *(";".join(cell.replace(".", ",") for cell in row) for row in rows)]
+        )
+    )
+    assert np.array_equal(read_csv_run(path).goal_position, expected.goal_position)
+    column = header.split(",").index(f"read:{JOINTS[0]}")
+    rows[50][column], rows[51][column] = "", "None"
+    path.write_text("\n".join([header, *(",".join(row) for row in rows)]))
+    run = read_csv_run(path)
+    assert sum(part.samples for part in run.left_out[JOINTS[0]]) == 2
+    assert not run.is_sound[50:52, 0].any()
+
+
+def test_a_recorded_run_of_a_few_samples_is_refused(tmp_path: Path) -> None:
+    with refused(BadData, thing="short, samples"):
+        load_runs([write_csv(goals(0.15), tmp_path / "short.csv")], RunSettings(kp=16.0))
+
+
+def test_tables_are_found_whatever_the_case_of_their_ending(tmp_path: Path) -> None:
+    write_csv(goals(), tmp_path / "a_kp16.CSV")
+    text = write_csv(goals(seed=1), tmp_path / "b.csv").read_text()
+    (tmp_path / "b.csv").unlink()
+    (tmp_path / "b_kp16.tsv").write_text(text.replace(",", "\t"))
+    assert [run.name for run in load_runs([tmp_path])] == ["a_kp16", "b_kp16"]
+
+
+@pytest.mark.parametrize(
+    "name", ["run.pkl", "run.npy", "run.parquet", "run.zip", "run.csv.gz", "run.h5", "run.bag"]
+)
+def test_files_of_other_kinds_are_refused_with_what_to_do(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"\x80\x04junk")
+    with refused(Malformed, path=str(path)):
+        load_runs([path], RunSettings(kp=16.0, strict=True))

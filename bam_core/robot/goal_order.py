@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether readings follow their goals, as in every run of servos, and in no mix-up of columns or clocks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bam_core.arrays import Array
+from bam_core.errors import BadData
+from bam_core.robot.run import RobotRun
+
+_MOVES = 0.05  # rad; of joints whose goals change by less nothing shows
+_COPIED = 0.95  # of the samples in motion at which reading and goal are the same number
+_FARTHEST = 0.5  # s that readings may be ahead of goals, or behind them
+_LEAST_AHEAD = 0.02  # s, and one and a half samples: what recorders' clocks are apart
+_FEWEST = 50  # samples
+_BETTER = 0.5  # of the squares that are left, of periodic motions too
+
+
+def require_followed(run: RobotRun) -> None:
+    """Refuse a run whose readings are its goals, or come before them.
+
+    Raises:
+        BadData: naming the joints.
+    """
+    moving = [joint for joint in run.joints if np.ptp(run.goal_position[:, run.column(joint)]) > _MOVES]
+    copied = [joint for joint in moving if _is_copied(run, joint)]
+    if copied:
+        raise BadData(
+            f"{run.name}, readings of {', '.join(copied)}",
+            "are their goals, number for number",
+            expected="what the servos measured",
+            advice="record their positions, or leave these joints out in a map, as in joints: {NAME: null}",
+        )
+    ahead = {joint: lead for joint in moving if (lead := _lead(run, joint)) is not None}
+    if moving and len(ahead) == len(moving):
+        raise BadData(
+            f"{run.name}, readings",
+            f"come {float(np.median(list(ahead.values()))):.2g} s before their goals",
+            expected="readings that follow goals",
+            advice="exchange goals and readings, or correct the stamps of one of them",
+        )
+
+
+def _is_copied(run: RobotRun, joint: str) -> bool:
+    column = run.column(joint)
+    goal, read = run.goal_position[:, column], run.position[:, column]
+    changed = np.flatnonzero(np.diff(goal) != 0.0) + 1
+    changed = changed[run.is_sound[changed, column]]
+    return len(changed) > 1 and float(np.mean(goal[changed] == read[changed])) > _COPIED
+
+
+def _lead(run: RobotRun, joint: str) -> float | None:
+    """Return by how much readings are ahead of goals, s; None: they are not, or nothing shows it."""
+    sound = run.is_sound[:, run.column(joint)]
+    time, goal, read = (
+        values[sound]
+        for values in (run.time, *(of[:, run.column(joint)] for of in (run.goal_position, run.position)))
+    )
+    if len(time) < _FEWEST or time[-1] - time[0] < 4.0 * _FARTHEST:
+        return None
+    period = float(np.median(np.diff(time)))
+    leads = np.arange(-_FARTHEST, _FARTHEST + 0.5 * period, period)
+    left = np.array([_left(time, goal, read, lead) for lead in leads])
+    best = float(leads[np.argmin(left)])
+    if best < max(_LEAST_AHEAD, 1.5 * period) or left.min() > _BETTER * left[leads <= 0.5 * period].min():
+        return None
+    return best
+
+
+def _left(time: Array, goal: Array, read: Array, lead: float) -> float:
+    """Return the variance of how far readings are from the goals `lead` s later."""
+    inside = (time + lead > time[0]) & (time + lead < time[-1])
+    return float(np.var(read[inside] - np.interp(time[inside] + lead, time, goal)))
