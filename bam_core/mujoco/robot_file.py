@@ -12,9 +12,10 @@ import mujoco
 
 from bam_core.errors import Malformed, Unreadable, printable_line
 from bam_core.mujoco.library_warnings import library_warnings
-from bam_core.mujoco.model_files import LONGEST_TEXT, check_model_files, without_comments
+from bam_core.mujoco.model_files import LONGEST_TEXT, POINTER, check_model_files, without_comments
 from bam_core.mujoco.native import PLUGIN_NAME, load_plugin
 from bam_core.mujoco.robot import REFUSALS, one_line
+from bam_core.mujoco.urdf_joints import require_sound_joints
 from bam_core.mujoco.urdf_meshes import with_meshes
 from bam_core.servo.pendulum import GRAVITY
 from bam_core.text.finding import log_findings
@@ -37,6 +38,7 @@ def load_robot(path: str | os.PathLike[str]) -> mujoco.MjSpec:
     path = Path(path)
     if not path.is_file():
         raise Unreadable(path, "no such file", expected="MJCF .xml or URDF .urdf", advice="correct the path")
+    _require_fetched(path)
     _require_expanded(path)
     check_model_files(path)
     refusal: Exception | None = None
@@ -72,11 +74,24 @@ def _spec(path: Path) -> mujoco.MjSpec:
         return mujoco.MjSpec.from_file(str(path))
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     if ending == ".urdf":
+        require_sound_joints(path, text)
         text, findings = with_meshes(path, text)
         log_findings(log, findings)
     spec = mujoco.MjSpec.from_string(text)
     spec.modelfiledir = str(path.resolve().parent)
     return spec
+
+
+def _require_fetched(path: Path) -> None:
+    """Refuse a description that is only a pointer of Git LFS."""
+    with path.open("rb") as file:
+        if file.read(len(POINTER)) == POINTER:
+            raise Malformed(
+                path,
+                "is only a pointer of Git LFS",
+                expected="the file itself",
+                advice="run 'git lfs pull' in its repository",
+            )
 
 
 def _require_expanded(path: Path) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import mujoco
 
+from bam_core.errors import Conflict
 from bam_core.errors.checks import require_positive
 from bam_core.mujoco.actuators import (
     goal_range,
@@ -101,6 +102,7 @@ def equip_native(
     """
     load_plugin()
     require_spec(spec)
+    _require_actuation(spec)
     driven = {
         joint: servo if isinstance(servo, NativeServo) else NativeServo(servo=servo)
         for joint, servo in servos.items()
@@ -137,6 +139,19 @@ def equip_native(
                 controls.append(Control(value=1.0))
     if not start_contacts:
         exclude_start_contacts(spec)
+
+
+def _require_actuation(spec: mujoco.MjSpec) -> None:
+    """Refuse a description whose options switch actuators off; raises Conflict."""
+    is_off = spec.option.disableflags & mujoco.mjtDisableBit.mjDSBL_ACTUATION
+    if is_off or spec.option.disableactuator:
+        what = "flag actuation is disabled" if is_off else "actuatorgroupdisable is set"
+        raise Conflict(
+            f"model '{spec.modelname}', option",
+            f"{what}: servos would have no torque",
+            expected="actuators that act",
+            advice="remove it from the description",
+        )
 
 
 def _goal(actuator: mujoco.MjsActuator, number: int) -> Control:

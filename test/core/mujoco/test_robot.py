@@ -6,8 +6,10 @@ from __future__ import annotations
 import mujoco
 import pytest
 
+from bam_core.errors import Conflict
 from bam_core.mujoco import robot
 from bam_core.mujoco.native import equip_native
+from test.core.refusals import refused
 
 ARM = """\
 <mujoco>
@@ -26,3 +28,12 @@ def test_two_equal_motors_on_a_joint_are_warned_of_and_two_views_of_one_are_not(
     equip_native(spec, {"j": "sts3215"})
     assert len(caplog.messages) == lines
     assert spec.compile().nu == 1
+
+
+@pytest.mark.parametrize(
+    "option", ['<option actuatorgroupdisable="0"/>', '<option><flag actuation="disable"/></option>']
+)
+def test_a_description_that_switches_actuators_off_is_refused(option: str) -> None:
+    spec = mujoco.MjSpec.from_string(ARM.format(actuators="").replace("<worldbody>", option + "<worldbody>"))
+    with refused(Conflict, thing="model 'MuJoCo Model', option"):
+        equip_native(spec, {"j": "sts3215"})

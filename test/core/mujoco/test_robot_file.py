@@ -111,3 +111,39 @@ def test_links_with_an_inertia_that_cannot_be_have_a_cure_that_works(
     options = {"balanceinertia": "balanceinertia='true'", "boundmass": "boundmass='1e-4' boundinertia='1e-7'"}
     path.write_text(text.replace("<link", f"<mujoco><compiler {options[cure]}/></mujoco><link", 1))
     assert compile_robot(load_robot(path)).nv == 1
+
+
+JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>
+<axis xyz="0 1 0"/><limit lower="{low}" upper="{high}" effort="1" velocity="1"/></joint>"""
+LINK = """<link name="{name}"><inertial><mass value="0.1"/>
+<inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "problem"),
+    [
+        ("a", -1.0, "joint 'a' is there 2 times"),
+        ("b", 2.0, "joint 'b' has a lower limit of 2 and an upper one of 1"),
+    ],
+)
+def test_joints_that_mujoco_would_misread_are_refused(
+    name: str, low: float, problem: str, tmp_path: Path
+) -> None:
+    """It keeps one of two joints with a name, and forgets limits that are the wrong way round."""
+    joints = JOINT.format(name="a", parent="base", child="one", low=-1.0, high=1.0)
+    joints += JOINT.format(name=name, parent="one", child="two", low=low, high=1.0)
+    links = "".join(LINK.format(name=link) for link in ("base", "one", "two"))
+    path = tmp_path / "arm.urdf"
+    path.write_text(f'<robot name="arm">{links}{joints}</robot>')
+    with refused(Malformed, path=str(path), problem=problem):
+        load_robot(path)
+    path.write_text(path.read_text().replace('name="a"', 'name="c"', 1).replace("2.0", "-2.0"))
+    assert len(load_robot(path).joints) == 2
+
+
+@pytest.mark.parametrize("name", ["arm.urdf", "arm.xml", "arm.urdf.xacro"])
+def test_a_description_that_is_only_a_pointer_of_git_lfs_has_its_cure(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 3\n")
+    with refused(Malformed, path=str(path), problem="is only a pointer of Git LFS"):
+        load_robot(path)
