@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from bam_core.recordings.header_corrections import NAME
@@ -36,7 +36,9 @@ class NoGoals(NamedTuple):
 
 def no_goals(series: JointSeries) -> NoGoals:
     """Return why a bag has no joint with positions and goals, and what to do."""
-    problem = f"{len(series.position)} have positions and {len(series.goal_position)} goals, and none both"
+    problem = (
+        f"{_named(series.position)} have positions and {_named(series.goal_position)} goals, and none both"
+    )
     arrays = {topic: kind for topic, kind in series.topics.items() if kind == _ARRAY}
     unknown = {topic: kind for topic, kind in series.topics.items() if _may_hold_goals(kind)}
     if listed := _listed({**arrays, **unknown}):
@@ -54,6 +56,11 @@ def no_goals(series: JointSeries) -> NoGoals:
         " a topic of commands), or the controller_state of a joint_trajectory_controller",
         advice=advice,
     )
+
+
+def _named(joints: Collection[str]) -> str:
+    """Return how many joints these are, and which."""
+    return f"{len(joints)} ({', '.join(list(joints)[:_LISTED])})" if joints else "0"
 
 
 def _may_hold_goals(kind: str) -> bool:

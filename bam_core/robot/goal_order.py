@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from bam_core.arrays import Array
@@ -17,29 +21,62 @@ _FEWEST = 50  # samples
 _BETTER = 0.5  # of the squares that are left, of periodic motions too
 
 
+def copied_joints(run: RobotRun) -> tuple[str, ...]:
+    """Return joints whose readings are their goals, number for number: nobody measured them."""
+    return tuple(joint for joint in _moving(run) if _is_copied(run, joint))
+
+
 def require_followed(run: RobotRun) -> None:
     """Refuse a run whose readings are its goals, or come before them.
 
     Raises:
-        BadData: naming the joints.
+        BadData: with what is wrong.
     """
-    moving = [joint for joint in run.joints if np.ptp(run.goal_position[:, run.column(joint)]) > _MOVES]
-    copied = [joint for joint in moving if _is_copied(run, joint)]
-    if copied:
+    moving = _moving(run)
+    if moving and copied_joints(run) == moving:
         raise BadData(
-            f"{run.name}, readings of {', '.join(copied)}",
-            "are their goals, number for number",
+            f"{run.name}, readings",
+            "are the goals, number for number",
             expected="what the servos measured",
-            advice="record their positions, or leave these joints out in a map, as in joints: {NAME: null}",
+            advice="record their positions",
         )
-    ahead = {joint: lead for joint in moving if (lead := _lead(run, joint)) is not None}
+    ahead = [lead for joint in moving if (lead := _lead(run, joint)) is not None]
     if moving and len(ahead) == len(moving):
         raise BadData(
             f"{run.name}, readings",
-            f"come {float(np.median(list(ahead.values()))):.2g} s before their goals",
+            f"come {float(np.median(ahead)):.2g} s before their goals",
             expected="readings that follow goals",
             advice="exchange goals and readings, or correct the stamps of one of them",
         )
+
+
+def without_joints(run: RobotRun, joints: Collection[str]) -> RobotRun:
+    """Return a run without some of its joints."""
+    if not joints:
+        return run
+    kept = [joint for joint in run.joints if joint not in joints]
+    columns = [run.column(joint) for joint in kept]
+
+    def of_kept(values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        return {joint: values[joint] for joint in kept if joint in values}
+
+    return replace(
+        run,
+        joints=tuple(kept),
+        goal_position=run.goal_position[:, columns],
+        position=run.position[:, columns],
+        sound=None if run.sound is None else run.sound[:, columns],
+        left_out=of_kept(run.left_out),
+        wraps=of_kept(run.wraps),
+        kp=of_kept(run.kp),
+        kd=of_kept(run.kd),
+    )
+
+
+def _moving(run: RobotRun) -> tuple[str, ...]:
+    return tuple(joint for joint in run.joints if np.ptp(run.goal_position[:, run.column(joint)]) > _MOVES)
 
 
 def _is_copied(run: RobotRun, joint: str) -> bool:

@@ -34,7 +34,7 @@ from bam_core.robot.run import RobotRun
 from bam_core.robot.screening import screened_run
 from bam_core.robot.value_steps import DEGREES, NORMALISED, RADIANS
 from bam_core.text.finding import log_findings
-from bam_core.text.robot_findings import DerivedRanges
+from bam_core.text.robot_findings import DerivedRanges, StampedRate
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +44,8 @@ _SUFFIX = ".pos"  # LeRobot's robots call a joint's position so
 _GRIPPER = "gripper"
 _SO_ARMS = ("so100", "so101", "so_follower", "so_arm")
 _SO_ARM_KD = 32.0  # lerobot/robots/so_follower/so_follower.py: P 16, I 0, D 32
+_SAME_RATE = 0.02  # relative, of stamps and description
+_POINTER = b"version https://git-lfs"
 _STATE, _ACTION, _EPISODE, _TIME = "observation.state", "action", "episode_index", "timestamp"
 
 
@@ -132,6 +134,7 @@ def read_dataset_runs(
         fps,
     )
     episode, time = table[_EPISODE].ravel(), table[_TIME].ravel()
+    log_findings(log, _rate_findings(path, fps, episode, time))
     in_radians = replace(recording_map, unit=None, is_strict=False)
 
     def run(number: int) -> RobotRun:
@@ -193,6 +196,17 @@ def is_gripper(name: str | None) -> bool:
     return (name or "").endswith(_GRIPPER)
 
 
+def _rate_findings(path: Path, fps: Any, episode: Array, time: Array) -> list[StampedRate]:
+    """Return a finding where stamps have another rate than the dataset's description."""
+    steps = np.diff(time)[np.diff(episode) == 0]
+    steps = steps[np.isfinite(steps) & (steps > 0.0)]
+    if isinstance(fps, bool) or not isinstance(fps, int | float) or fps <= 0 or not len(steps):
+        return []
+    stamped = 1.0 / float(np.median(steps))
+    is_same = abs(stamped / fps - 1.0) < _SAME_RATE
+    return [] if is_same else [StampedRate(dataset=str(path), fps=float(fps), stamped=stamped)]
+
+
 def _columns(path: Path, info: dict[str, Any], features: Mapping[str, str]) -> dict[str, Array]:
     """Return (frames, width) of each column that is needed, in the order of episodes and frames."""
     parquet = parquet_module(path)
@@ -204,9 +218,7 @@ def _columns(path: Path, info: dict[str, Any], features: Mapping[str, str]) -> d
         try:
             table = parquet.ParquetFile(file).read(columns=list(features.values()))
         except (OSError, ValueError) as error:  # pyarrow's errors are of these kinds
-            raise Unreadable(
-                file, str(error).splitlines()[0], advice="download it again, or record it to its end"
-            ) from None
+            raise Unreadable(file, str(error).splitlines()[0], advice=_fetch_advice(file)) from None
         for name, values in parts.items():
             feature = features[name]
             if feature not in table.column_names:
@@ -225,6 +237,15 @@ def _columns(path: Path, info: dict[str, Any], features: Mapping[str, str]) -> d
     return {name: values[order] for name, values in columns.items()}
 
 
+def _fetch_advice(file: Path) -> str:
+    """Return what to do with a file that is no table."""
+    with file.open("rb") as opened:
+        is_pointer = opened.read(len(_POINTER)) == _POINTER
+    return (
+        "run 'git lfs pull' in its repository" if is_pointer else "download it again, or record it to its end"
+    )
+
+
 def _numbers(file: Path, name: str, column: Any) -> Array:
     """Return (frames, width), rad or whatever the column holds."""
     try:
@@ -239,7 +260,9 @@ def _named(
     path: Path, info: dict[str, Any], feature: str, table: Array, order: Sequence[str]
 ) -> dict[str, Array]:
     """Return joint -> (frames,) of a feature, by the names that the dataset, or a map, gives its entries."""
-    names = info.get("features", {}).get(feature, {}).get("names")
+    features = info.get("features")
+    described = features.get(feature) if isinstance(features, dict) else None
+    names = described.get("names") if isinstance(described, dict) else None
     if isinstance(names, dict) and len(names) == 1:  # {"motors": [...]}, as older recorders wrote it
         (names,) = names.values()
     while isinstance(names, list) and any(isinstance(name, list) for name in names):  # [["left", ...]]
@@ -253,7 +276,15 @@ def _named(
             expected='features with names such as ["shoulder_pan.pos", ...]',
             advice="give a map with their order (map: {order: [...]} in a bench.yaml)",
         )
-    return {str(name).removesuffix(_SUFFIX): table[:, place] for place, name in enumerate(names)}
+    joints = [str(name).removesuffix(_SUFFIX) for name in names]
+    if len(set(joints)) < width:
+        raise Malformed(
+            path / INFO,
+            f"has one name for two entries of {feature} ({', '.join(joints)})",
+            expected="each name once",
+            advice="give a map with their order (map: {order: [...]} in a bench.yaml)",
+        )
+    return dict(zip(joints, table.T, strict=True))
 
 
 def _calibration(

@@ -23,7 +23,7 @@ from bam_core.recordings.map_file import recording_map_for, require_map, rules_o
 from bam_core.recordings.supply import supply_warning
 from bam_core.robot.bag_run import read_bag_run
 from bam_core.robot.csv_run import read_csv_run
-from bam_core.robot.goal_order import require_followed
+from bam_core.robot.goal_order import copied_joints, require_followed, without_joints
 from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs, usual_kd
 from bam_core.robot.lerobot_units import UNITS
 from bam_core.robot.npz_run import PYTORCH_ADVICE, read_npz_run
@@ -36,7 +36,7 @@ from bam_core.robot.value_steps import NORMALISED
 from bam_core.servo.gains import Gain, over, require_gain
 from bam_core.servo.plausible import require_plausible
 from bam_core.text.finding import Finding, log_findings
-from bam_core.text.robot_findings import DerivativeGainUnknown, NoInterval
+from bam_core.text.robot_findings import CopiedReadings, DerivativeGainUnknown, NoInterval
 
 log = logging.getLogger(__name__)
 
@@ -166,7 +166,10 @@ def load_usable_runs(
                 require_enough(run)
                 require_radians(run)
                 require_followed(run)
-                complete = as_of_their_times(_complete(run, path, settings, intervals))
+                if copied := copied_joints(run):
+                    log_findings(log, [CopiedReadings(run=run.name, joints=copied)])
+                sound = without_joints(run, copied)
+                complete = as_of_their_times(_complete(sound, path, settings, intervals))
                 require(complete)
                 runs.append(complete)
     exclusions.require_some(runs, "runs")

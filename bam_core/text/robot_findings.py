@@ -126,6 +126,53 @@ class OtherZero(Finding):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CopiedReadings(Finding):
+    """Joints whose readings are their goals, number for number.
+
+    Attributes:
+        run: name.
+        joints: names.
+    """
+
+    kind: str = field(default="copied_readings", init=False)
+    run: str
+    joints: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which, and what was done."""
+        joints = listed(self.joints, most=8)
+        return (
+            f"{self.run}: readings of {joints} are their goals, number for number.",
+            "Nobody measured them, so they are left out.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StampedRate(Finding):
+    """A dataset whose stamps have another rate than its description.
+
+    Attributes:
+        dataset: its path.
+        fps: of its description, Hz.
+        stamped: of its stamps, Hz.
+    """
+
+    kind: str = field(default="stamped_rate", init=False)
+    dataset: str
+    fps: float
+    stamped: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Both rates, and which one counts."""
+        return (
+            f"{self.dataset}: stamps have {self.stamped:.3g} frames/s, its description {self.fps:.3g}.",
+            "The stamps count.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class UnprovenSigns(Finding):
     """Joints that gravity does not load.
 

@@ -72,6 +72,7 @@ from bam_core.text.recording_findings import (
 )
 from bam_core.text.report_findings import PARTS, MissingParts, NeededUndetermined, NoTrajectories
 from bam_core.text.robot_findings import (
+    CopiedReadings,
     CountedTurns,
     DerivativeGainUnknown,
     DerivedRanges,
@@ -89,6 +90,7 @@ from bam_core.text.robot_findings import (
     RobotErrors,
     RunLeftOut,
     SlowRate,
+    StampedRate,
     SteadySpeed,
     TableFound,
     UndeterminedServos,
@@ -323,6 +325,9 @@ EXAMPLES: tuple[Finding, ...] = (
     OtherZero(joint="lift", zero=1.0, error=0.15, other_error=0.00037),
     UnprovenSigns(joints=("shoulder_pan", "wrist_roll")),
     UnknownKeys(source=Path("a.json"), keys=("foo", "max_velocity")),
+    CopiedReadings(run="wave", joints=("gripper",)),
+    TableFound(point="gripper", height=-0.01, above=0.012, time=3.0),
+    StampedRate(dataset="my_task", fps=30.0, stamped=15.0),
     SeveralActuators(joints=("shoulder", "elbow")),
     ImplausibleGain(logs=("one",), kp=800.0, error=0.0076, law="feetech-sts"),
     DerivedRanges(dataset="my_task", ranges=(("pan", 2549), ("lift", 3835))),

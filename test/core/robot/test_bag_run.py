@@ -13,6 +13,7 @@ from bam_core.errors import BadData, Malformed
 from bam_core.recordings.bag_writer import BagWriter
 from bam_core.robot.bag_run import read_bag_run
 from bam_core.robot.load import RunSettings, load_runs
+from test.core.finding_cases import logged
 from test.core.refusals import refused
 from test.run_bag import PERIOD, START, RunBag
 
@@ -123,3 +124,32 @@ def test_a_map_names_topics_joints_signs_and_the_unit_but_no_clock(tmp_path: Pat
     assert run.time == pytest.approx(plain.time)
     assert run.goal_position[:, 1] == pytest.approx(1.0 - np.radians(plain.goal_position[:, 1]))
     assert run.position[:, 0] == pytest.approx(np.radians(plain.position[:, 0]))
+
+
+def test_a_bag_that_is_cut_short_is_read_as_far_as_it_goes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = foreign(tmp_path / "bag")
+    whole = read_bag_run(path)
+    assert not logged(caplog)
+    (file,) = path.glob("*.mcap")
+    file.write_bytes(file.read_bytes()[:-300])  # its index and what follows
+    assert len(read_bag_run(path).time) == len(whole.time)
+    assert [finding.kind for finding in logged(caplog)] == ["cut"]
+    file.write_bytes(file.read_bytes()[:200])
+    cut = "is cut short, without positions and goals of one joint in what is left"
+    with refused(Malformed, path=str(path), problem=cut):
+        read_bag_run(path)
+
+
+def test_goals_by_another_clock_than_positions_are_refused(tmp_path: Path) -> None:
+    messages = []
+    for number in range(200):
+        moment = START + number * PERIOD
+        messages.append(
+            ("/joint_states", JOINT_STATE, moment, joint_state(number * PERIOD + 1, ["a"], [0.0]))
+        )
+        messages.append(("/arm/commands", JOINT_STATE, moment, joint_state(moment, ["a"], [0.1])))
+    path = write(tmp_path / "bag", messages)
+    with refused(BadData, thing=f"{path}, stamps"):
+        read_bag_run(path)

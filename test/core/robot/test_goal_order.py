@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BadData
-from bam_core.robot.goal_order import require_followed
+from bam_core.robot.goal_order import copied_joints, require_followed, without_joints
 from bam_core.robot.run import RobotRun
 from test.core.refusals import refused
 from test.core.whole_robot_cases import goals
@@ -44,10 +44,17 @@ def test_goals_and_readings_that_are_exchanged_are_named() -> None:
 
 def test_readings_that_are_the_goals_are_no_measurement() -> None:
     run = following()
+    with refused(BadData, thing="run0, readings"):
+        require_followed(replace(run, position=run.goal_position))
     copied = run.position.copy()
     copied[:, 1] = run.goal_position[:, 1]
-    with refused(BadData, thing="run0, readings of elbow"):
-        require_followed(replace(run, position=copied))
+    partly = replace(run, position=copied, kp={"shoulder": 16.0, "elbow": 32.0})
+    require_followed(partly)
+    assert copied_joints(partly) == ("elbow",)
+    kept = without_joints(partly, ("elbow",))
+    assert (kept.joints, kept.kp) == (("shoulder",), {"shoulder": 16.0})
+    np.testing.assert_array_equal(kept.position, run.position[:, :1])
+    assert copied_joints(run) == ()
 
 
 def test_a_joint_that_rests_shows_nothing() -> None:

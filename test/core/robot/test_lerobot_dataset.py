@@ -18,7 +18,7 @@ from bam_core.robot.lerobot_units import load_calibration
 from bam_core.robot.lerobot_writer import write_dataset
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.run import RobotRun
-from bam_core.text.robot_findings import DerivativeGainUnknown, DerivedRanges
+from bam_core.text.robot_findings import DerivativeGainUnknown, DerivedRanges, StampedRate
 from studies.lerobot_arm import DATASET, FPS, JOINTS, as_frames, teleoperation
 from test.core.finding_cases import logged
 from test.core.refusals import refused
@@ -248,11 +248,31 @@ def test_other_files_are_in_rad_or_deg_as_is_said(tmp_path: Path) -> None:
         RunSettings(unit="degrees")
 
 
+def test_a_frame_rate_that_stamps_contradict_is_named(
+    dataset: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    read_dataset_runs(dataset)
+    assert not [finding for finding in logged(caplog) if isinstance(finding, StampedRate)]
+    read_dataset_runs(changed(dataset, fps=15))
+    (found,) = [finding for finding in logged(caplog) if isinstance(finding, StampedRate)]
+    assert (found.fps, found.stamped) == (15.0, pytest.approx(30.0, rel=1e-3))
+
+
+def test_a_pointer_of_git_lfs_has_its_cure(dataset: Path) -> None:
+    file = dataset / "data" / "chunk-000" / "file-000.parquet"
+    file.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 3\n")
+    with refused(Unreadable, path=str(file), advice="run 'git lfs pull' in its repository"):
+        read_dataset_runs(dataset)
+
+
 def test_what_is_no_whole_dataset_of_version_3_is_refused(dataset: Path) -> None:
     for fields in (
         {"codebase_version": "v1.6"},
         {"total_frames": 1000},
         {"features": {}},
+        {"features": []},
+        {"features": {"action": 3, "observation.state": None}},
+        {"features": {"action": {"names": ["a"] * 6}, "observation.state": {"names": ["a"] * 6}}},
         {"features": {"action": {"names": ["x"]}, "observation.state": {"names": ["y"]}}},
     ):
         before = (dataset / "meta" / "info.json").read_text()
