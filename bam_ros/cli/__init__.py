@@ -9,6 +9,7 @@ from bam_core.cli import CORE_COMMANDS, Command
 from bam_core.cli import main as core_main
 
 ROS_COMMANDS: tuple[Command, ...] = (
+    Command("servos", "list servos and models, show a servo, or describe a new one", "bam_ros.cli.servos"),
     Command("record", "record a session on the bench", "bam_ros.cli.record"),
     Command("robot record", "play a motion on a whole robot and record it", "bam_ros.cli.robot_record"),
     Command("demo", "record, identify and simulate a virtual servo", "bam_ros.cli.demo"),

@@ -173,10 +173,6 @@ class ControlTables(Mapping[str, ControlTable]):
         names = [name for name, number in self._models.items() if number == model_number]
         return self[names[-1]] if names else None
 
-    def titles(self) -> list[str]:
-        """Return the titles of all models."""
-        return [str(self._sections[name].get("title", name)) for name in self._models]
-
     def with_file(self, path: Path) -> ControlTables:
         """Return these tables and those of a file, whose models and families may be like these.
 

@@ -312,7 +312,7 @@ def _table(link: Link, servo: int, number: int, tables: ControlTables) -> Contro
         raise Unsupported(
             f"id {servo}",
             f"model {number} is not supported",
-            expected=f"one of {len(tables)} models, from {tables.titles()[0]} to {tables.titles()[-1]}",
+            expected=f"one of the {len(tables)} that `bam servos --models` lists",
             advice="describe it in a YAML file (docs/reference/control_tables.md) and set the parameter"
             " models to that",
         )

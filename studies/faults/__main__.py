@@ -24,10 +24,10 @@ STATES = (*(state.value for state in State), STATE)
 
 
 def states_of(driver: str) -> Sequence[State]:
-    """Return the states that a driver has: duties have no ramp, and are not recorded on the bench."""
+    """Return the states that a driver has: duties have no ramp; what no model has is not recorded."""
     if driver == "feedforward":
         return (State.IDLE, State.HOLDING, State.MOVING)
-    return tuple(State)
+    return tuple(state for state in State if state is not State.RECORDING or DRIVERS[driver].servo)
 
 
 def run(

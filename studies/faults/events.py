@@ -13,7 +13,7 @@ from studies.faults.breakable import IN_CALLBACK, IN_LOOP
 
 MACHINE = 0.35
 """s that processes on shared processors may wait for their turn, in every bound."""
-SERIAL = ("dynamixel 1", "dynamixel 2", "feetech", "feedforward")
+SERIAL = ("dynamixel 1", "dynamixel 2", "dynamixel x", "dynamixel current", "feetech", "feedforward")
 EMULATED = (*SERIAL, "erob")
 ALL = (*EMULATED, "simulator")
 

@@ -132,11 +132,12 @@ class Dynamixel(Emulated):
     kp = 400.0
     lenient = MappingProxyType({"watchdog": 2.5, "answer_timeout": 0.25, "failures": 100})
     emulator_module: ClassVar[str] = "bam_ros.emulators.dynamixel"
+    emulated: ClassVar[str] = "mx106_2"  # where nothing is recorded
     _state_keys = ("servos", "driven")
 
     def __init__(self, count: int) -> None:
         ids = range(1, 1 + count)
-        self._bus = VirtualBusProcess(self.servo or "mx106_2", ids, *_LOAD, module=self.emulator_module)
+        self._bus = VirtualBusProcess(self.servo or self.emulated, ids, *_LOAD, module=self.emulator_module)
         super().__init__(count, self._bus)
 
     @property
@@ -162,6 +163,26 @@ class Feetech(Dynamixel):
     servo = "sts3215"
     kp = 16.0
     emulator_module = "bam_ros.emulators.feetech"
+
+
+class XSeries(Dynamixel):
+    """Servos of the X series, whose state is packed and read in one packet."""
+
+    driver = "dynamixel x"
+    servo = "xm430_w350"
+
+
+class CurrentBased(XSeries):
+    """Servos that follow positions with a limited current; their runs are not recorded."""
+
+    driver = "dynamixel current"
+    servo = ""
+    emulated = XSeries.servo
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Of the driver."""
+        return {**super().parameters, "current_limit": 1.0}
 
 
 class FeedForward(Dynamixel):
@@ -249,7 +270,11 @@ class Simulated(Servos):
 
 
 DRIVERS: Mapping[str, type[Servos]] = {
-    kind.driver: kind for kind in (OldDynamixel, Dynamixel, Feetech, Erob, Simulated, FeedForward)
+    kind.driver: kind
+    for kind in (
+        *(OldDynamixel, Dynamixel, XSeries, CurrentBased),
+        *(Feetech, Erob, Simulated, FeedForward),
+    )
 }
 
 

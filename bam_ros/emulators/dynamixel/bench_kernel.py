@@ -65,7 +65,7 @@ RELEASED, POSITION_MODE, VELOCITY_MODE, DUTY_MODE, CURRENT_MODE, BRAKE = range(6
     FEEDFORWARD_VELOCITY,  # duty per count/tick of the trajectory
     FEEDFORWARD_ACCELERATION,  # duty per count/tick² of the trajectory
     PUNCH,  # least duty of POSITION_MODE unless it is 0
-    START_DUTY,  # added to the duty of POSITION_MODE in the direction of the error
+    START_DUTY,  # added to the duty of POSITION_MODE in the direction of the error; may be below 0
     DEAD_BAND,  # error of POSITION_MODE below which it counts as 0, counts
     COMMAND_SIZE,
 ) = range(18)
@@ -166,7 +166,7 @@ def _controller(
         duty += c[P_GAIN] * error + c[I_GAIN] * state[INTEGRAL] + c[D_GAIN] * (error - state[LAST_ERROR])
         state[LAST_ERROR] = error
         if mode == POSITION_MODE and error != 0.0:
-            duty += math.copysign(c[START_DUTY], error)
+            duty += c[START_DUTY] if error > 0.0 else -c[START_DUTY]
         if duty != 0.0 and abs(duty) < c[PUNCH]:
             duty = math.copysign(c[PUNCH], duty)
     elif mode == DUTY_MODE:

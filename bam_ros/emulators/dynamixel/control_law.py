@@ -117,10 +117,23 @@ class Protocol1Law:
             commands[k.P_GAIN] = per_kp * held("position_p_gain") / 8.0
             commands[k.I_GAIN] = per_kp * held("position_i_gain") * 1000.0 / 2048.0 * k.TICK
             commands[k.D_GAIN] = per_kp * held("position_d_gain") * 4.0 / 1000.0 / k.TICK
-            if slope := held("cw_compliance_slope"):  # counts of its own within which duty rises to all
-                commands[k.P_GAIN] = self._scale / slope
             commands[k.PROFILE_VELOCITY] = abs(speed)
-            commands[k.PUNCH] = self._registers.table["punch"].to_si(get("punch"))
+            punch = self._registers.table["punch"].to_si(get("punch"))
+            if slope := held("cw_compliance_slope"):
+                self._comply(commands, slope, held("cw_compliance_margin"), punch)
+            else:
+                commands[k.PUNCH] = punch
+
+    def _comply(self, commands: NDArray[np.float64], slope: int, margin: int, punch: float) -> None:
+        """Fill in the law of AX, RX and EX (manual, compliance margin and slope).
+
+        Errors within the margin count as 0. From there the duty rises from `punch` to all of it over the
+        slope. Both are in counts of the servo; where its sides differ, that of clockwise errors counts.
+        """
+        gain = (1.0 - punch) / slope  # per count of its own
+        commands[k.P_GAIN] = gain * self._scale
+        commands[k.DEAD_BAND] = margin / self._scale
+        commands[k.START_DUTY] = punch - gain * margin
 
 
 class Protocol2Law:
