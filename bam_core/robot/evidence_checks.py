@@ -80,9 +80,6 @@ def require_excitation(task: RobotTask) -> list[Finding]:
 
     Args:
         task: robot, servos and runs.
-
-    Raises:
-        BamError: everything would remain unknown.
     """
     loads = [load_torques(task.bench.spec, run) for run in task.train] if task.bench.root == FIXED else None
     motion = _motion(task.train, task.joints)
@@ -102,18 +99,6 @@ def require_excitation(task: RobotTask) -> list[Finding]:
         )  # not where it is not known
         speed = max(joint_excitation.speed for joint_excitation in own.values())
         load = max(joint_excitation.load for joint_excitation in own.values())
-        moves = f"never moves slowly: its speed is near {speed:.2g} rad/s in all runs"
-        carries = (
-            f"never carries a load that matters: it changes by ±{load:.2g} N·m at most, and friction alone "
-            f"holds ±{friction:.2g} N·m"
-        )
-        if steady and unloaded:
-            raise BadData(
-                f"servo {servo}",
-                f"{moves}, and {carries}",
-                expected="pauses, slow turns, and links that gravity turns",
-                advice="record other motions: nothing but one ratio of friction and motor is in these",
-            )
         if steady:
             findings.append(SteadySpeed(servo=servo, speed=speed))
         if unloaded:

@@ -30,6 +30,8 @@ _FREE = 0.03  # m, likewise, from where on none does
 _USUAL = 0.95  # quantile of how far a tip rests above its goals where nothing is below it
 _SURE = 2.0  # times as far as that
 _LEAST_TIME = 1.0  # s at rest that show a table, and as much that shows what is usual
+_NEAR = 0.012  # m above a table, up to which a tip may touch it: zeros of encoders are off
+_BEFORE, _AFTER = 0.5, 1.5  # s around a touch that are of it: a joint that it stopped must catch up
 _MOST_SAMPLES = 2000  # of a run that are looked at
 
 
@@ -148,17 +150,42 @@ def _heights(
     fastest = [np.abs(derived_positions(moving, 1)).max(axis=1) for moving in (run, still)]
     rest = np.maximum(*fastest)[rows] < _REST
     spacing = np.full(len(rest), every * float(np.median(np.diff(run.time))))
+    measured, goals = (
+        _heights_of(model, points, run, positions[rows]) for positions in (run.position, run.goal_position)
+    )
+    return measured, goals, rest, spacing
+
+
+def _heights_of(
+    model: mujoco.MjModel, points: Sequence[tuple[bool, int]], run: RobotRun, postures: Array
+) -> Array:
+    """Return (n, points) m, of postures (n, joints of the run), rad."""
     data = mujoco.MjData(model)
     addresses = model.jnt_qposadr[[model.joint(joint).id for joint in run.joints]]
+    heights = np.empty((len(postures), len(points)))
+    for number, posture in enumerate(postures):
+        data.qpos[addresses] = posture
+        mujoco.mj_kinematics(model, data)
+        heights[number] = [(data.site_xpos if is_site else data.xpos)[index, 2] for is_site, index in points]
+    return heights
 
-    def of(postures: Array) -> Array:
-        heights = np.empty((len(postures), len(points)))
-        for number, posture in enumerate(postures):
-            data.qpos[addresses] = posture
-            mujoco.mj_kinematics(model, data)
-            heights[number] = [
-                (data.site_xpos if is_site else data.xpos)[index, 2] for is_site, index in points
-            ]
-        return heights
 
-    return of(run.position[rows]), of(run.goal_position[rows]), rest, spacing
+def touching(spec: mujoco.MjSpec, run: RobotRun, tables: Mapping[str, float]) -> NDArray[np.bool_]:
+    """Return (n,) which samples of a run are on a table, or near one in time.
+
+    Args:
+        spec: the robot, on a fixed base.
+        run: recorded.
+        tables: name of a site or body -> m, height at which it rests on a table.
+    """
+    model = compile_robot(spec)
+    points = _points(model)
+    near = np.zeros(len(run.time), dtype=bool)
+    for point, height in tables.items():
+        near |= _heights_of(model, [points[point]], run, run.position)[:, 0] < height + _NEAR
+    times = run.time[near]
+    if not len(times):
+        return near
+    before = np.searchsorted(times, run.time - _AFTER) < np.searchsorted(times, run.time, side="right")
+    after = np.searchsorted(times, run.time) < np.searchsorted(times, run.time + _BEFORE, side="right")
+    return np.asarray(before | after)
