@@ -255,7 +255,7 @@ def tables(results: dict[str, Any]) -> str:
         ),
     ]
     parts.append(
-        "Dynamixels on a line with the delays of its bytes, all goals written and all states read:\n"
+        "Servos on a line with the delays of its bytes, all goals written and all states read:\n"
         + format_table(
             ("servos", "bit/s", "bytes", "packets allow, 1/s", "cycles/s", "ratio", "ratio, fastest tenth"),
             [

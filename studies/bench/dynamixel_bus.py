@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many cycles a line of Dynamixels does, beside what its packets need."""
+"""How many cycles a line of Dynamixels or Feetech servos does, beside what its packets need."""
 
 from __future__ import annotations
 
@@ -11,14 +11,42 @@ import numpy as np
 
 from bam_ros.driver.servo_bus import ServoGoal
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
-from bam_ros.emulators.dynamixel.process import VirtualBusProcess
+from bam_ros.emulators.dynamixel.process import DYNAMIXEL, VirtualBusProcess
+from bam_ros.feetech.bus import FeetechBus
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """Servos at a baud rate.
+
+    Attributes:
+        name: in the table.
+        servos: in the order of their ids.
+        baud_rate: bit/s.
+        bus: of the driver.
+        emulator: module that is started.
+    """
+
+    name: str
+    servos: tuple[str, ...]
+    baud_rate: int
+    bus: type[DynamixelBus] = DynamixelBus
+    emulator: str = DYNAMIXEL
+
 
 LINES = (
-    ("6 XM430", ("xm430_w350",) * 6, 4_000_000),
-    ("12 XM430", ("xm430_w350",) * 12, 4_000_000),
-    ("AX-12, MX-28(2.0), XM430", ("ax12a", "mx28_2", "xm430_w350"), 1_000_000),
+    Line(name="6 XM430", servos=("xm430_w350",) * 6, baud_rate=4_000_000),
+    Line(name="12 XM430", servos=("xm430_w350",) * 12, baud_rate=4_000_000),
+    # An AX-12 knows no higher rate.
+    Line(name="AX-12, MX-28(2.0), XM430", servos=("ax12a", "mx28_2", "xm430_w350"), baud_rate=1_000_000),
+    Line(
+        name="6 STS3215",
+        servos=("sts3215",) * 6,
+        baud_rate=1_000_000,
+        bus=FeetechBus,
+        emulator="bam_ros.emulators.feetech",
+    ),
 )
-"""Name, servos, bit/s. An AX-12 knows no higher rate than the last one."""
 _BITS_PER_BYTE = 10
 _WATCHDOG, _ANSWER_TIMEOUT = 2.5, 0.5  # s; emulated servos share the processors
 
@@ -50,27 +78,29 @@ def line_rates(duration: float = 5.0) -> list[LineRate]:
     Args:
         duration: of each measurement, s.
     """
-    return [line_rate(name, servos, baud_rate, duration) for name, servos, baud_rate in LINES]
+    return [line_rate(line, duration) for line in LINES]
 
 
-def line_rate(name: str, servos: tuple[str, ...], baud_rate: int, duration: float) -> LineRate:
+def line_rate(line: Line, duration: float) -> LineRate:
     """Return the rate of a line whose servos all move, so that every cycle writes every goal."""
-    ids = tuple(range(1, 1 + len(servos)))
-    process = VirtualBusProcess(",".join(servos), ids, "--wire-time", "--baud", str(baud_rate))
+    ids = tuple(range(1, 1 + len(line.servos)))
+    process = VirtualBusProcess(
+        ",".join(line.servos), ids, "--wire-time", "--baud", str(line.baud_rate), module=line.emulator
+    )
     process.start()
-    bus = DynamixelBus(
+    bus = line.bus(
         DynamixelSettings(
             port=process.port,
             joints=tuple(f"joint{number}" for number in ids),
             ids=ids,
-            baud_rate=baud_rate,
+            baud_rate=line.baud_rate,
             watchdog=_WATCHDOG,
             answer_timeout=_ANSWER_TIMEOUT,
         )
     )
     try:
         bus.open()
-        return _measured(name, bus, baud_rate, duration)
+        return _measured(line.name, bus, line.baud_rate, duration)
     finally:
         bus.close()
         process.stop()
