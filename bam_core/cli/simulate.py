@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="draw the bench: moments of the run as .png, a film as .gif, or as .mp4 with ffmpeg",
     )
     display.add_argument("--view", action="store_true", help="show the run, or the robot, in MuJoCo's viewer")
-    robot = parser.add_argument_group("any robot, with --view: sliders set the goals")
+    robot = parser.add_argument_group("any robot: with --motion, or with --view, whose sliders set goals")
     robot.add_argument("--robot", metavar="FILE", help="its description, MJCF or URDF")
     robot.add_argument(
         "--servos",
@@ -92,6 +92,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="CLASS_OR_JOINT=SERVO,...",
         help="which servo is on which joints, as in --servos mx106=mx106,head_*=mx64",
+    )
+    robot.add_argument(
+        "--motion",
+        metavar="FILE",
+        help="goals of its joints: CSV with columns time, goal:JOINT and kp, as 'bam robot design' writes",
     )
     add_start_contacts(robot)
 
@@ -105,6 +110,8 @@ def run(arguments: argparse.Namespace) -> int:
 
         _check_dt(arguments.dt)
         return simulate_robot.run(arguments)
+    if arguments.motion is not None:
+        raise Missing("--robot", "the description of the robot with this --motion")
     if arguments.servos:
         raise Missing("--robot", "the description of the robot with these --servos")
     if arguments.servo is None:

@@ -23,7 +23,6 @@ _OF_A_BENCH = (
     "recording",
     "bench_effects",
     "render",
-    "output",
     "mass",
     "arm_mass",
     "length",
@@ -31,7 +30,7 @@ _OF_A_BENCH = (
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show the robot until the window is closed."""
+    """Let the robot follow a motion, or show it until the window is closed."""
     from bam_core.mujoco.robot_file import load_robot
     from bam_core.mujoco.window import require_screen, show_live
     from bam_core.robot.joints import servos_by_joint
@@ -39,12 +38,20 @@ def run(arguments: argparse.Namespace) -> int:
     for name in _OF_A_BENCH:
         if getattr(arguments, name) is not None:
             raise Conflict(f"--{name.replace('_', '-')}", "is about a bench", expected="no --robot beside it")
+    if arguments.motion is not None:
+        if arguments.view:
+            raise Conflict("--view", "has sliders for goals", expected="no --motion beside it")
+        from bam_core.cli import simulate_motion
+
+        return simulate_motion.run(arguments)
     if not arguments.view:
         raise Missing(
-            "--view",
-            "the option, as this shows the robot in a window",
-            advice="add --view, or start the node 'simulator'",
+            "--motion or --view",
+            "a motion to follow, or a window with sliders",
+            advice="add one, or start the node 'simulator'",
         )
+    if arguments.output is not None:
+        raise Conflict("--output", "needs a motion to follow", expected="--motion FILE in place of --view")
     require_screen("simulate it behind ROS topics with the node 'simulator' instead")
     spec = load_robot(arguments.robot)
     names = servos_by_joint(spec, servo_words(arguments.servos))

@@ -27,7 +27,7 @@ def require_same_servo(servo: ServoModel, recordings: Sequence[Recording]) -> No
         raise Conflict(
             f"servo {servo.name}",
             f"{others} of another servo",
-            advice="leave them out, name their servo, or write a file for it with 'bam servos new'",
+            advice=f"leave them out or name their servo; where it is the same, give --set motor={servo.name}",
         )
     law = servo.firmware.name
     if others := _describe_others(law, recordings, lambda recording: _law(servo, recording)):

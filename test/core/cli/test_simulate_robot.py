@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import argparse
+import math
 from contextlib import nullcontext
 from pathlib import Path
 
 import mujoco
 import pytest
 
-from bam_core.cli import main
+from bam_core.cli import execute, main
 from bam_core.cli.simulate_robot import native_servos, prepared
-from bam_core.errors import UnknownName, Unsupported
+from bam_core.errors import BamError, Conflict, Missing, UnknownName, Unsupported
 from bam_core.mujoco.native import NativeServo
+from bam_core.robot.load import RunSettings, load_runs
 from test.core.refusals import refused
 from test.core.whole_robot_cases import ARM
 
@@ -139,3 +141,37 @@ def test_gains_and_supply_may_be_of_joints_and_of_a_bench_yaml_above_the_robot(r
     with refused(Unsupported, thing="kd"):
         erob = {**types, "elbow": "erob80_100"}
         native_servos(erob, argparse.Namespace(robot=robot, kp=None, kd="4", vin=None))
+
+
+def test_a_robot_follows_a_motion_and_its_run_is_written(
+    robot: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    motion = tmp_path / "wave.csv"
+    rows = [f"{0.1 * i},{0.3 * math.sin(0.2 * i)},{0.1},32" for i in range(21)]
+    motion.write_text("\n".join(["time,goal:shoulder,goal:elbow,kp", *rows]) + "\n")
+    words = ["simulate", "--robot", robot, *SERVOS, "--motion", str(motion)]
+    assert main([*words, "--output", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out" / "arm_wave.png").read_bytes().startswith(b"\x89PNG")
+    (run,) = load_runs([tmp_path / "out" / "arm_wave.csv"], RunSettings(kp=32.0))
+    assert run.joints == ("shoulder", "elbow")
+    assert run.time[-1] == pytest.approx(2.0)
+    error = run.position - run.goal_position
+    assert 1e-4 < abs(error).mean() < 0.1
+    shown = capsys.readouterr().out
+    assert f"{abs(error[:, 0]).max():.4f}" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "thing"),
+    [
+        (["--output", "out"], Missing, "--motion or --view"),
+        (["--view", "--output", "out"], Conflict, "--output"),
+        (["--view", "--motion", "wave.csv"], Conflict, "--view"),
+    ],
+)
+def test_a_robot_needs_one_source_of_goals(
+    robot: str, options: list[str], kind: type[BamError], thing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISPLAY", ":0")
+    with refused(kind, thing=thing):
+        execute(["simulate", "--robot", robot, *SERVOS, *options])
