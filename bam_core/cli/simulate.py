@@ -106,10 +106,11 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.servo.model import load_servo
 
     if arguments.robot is not None:
-        from bam_core.cli import simulate_robot
+        from bam_core.cli import simulate_motion, simulate_robot
 
         _check_dt(arguments.dt)
-        return simulate_robot.run(arguments)
+        simulate_robot.require_no_bench(arguments)
+        return (simulate_robot if arguments.motion is None else simulate_motion).run(arguments)
     if arguments.motion is not None:
         raise Missing("--robot", "the description of the robot with this --motion")
     if arguments.servos:

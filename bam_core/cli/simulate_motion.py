@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bam_core.errors import UnknownName
+from bam_core.errors import Conflict, UnknownName
 from bam_core.files.atomic_file import require_directory, write_text
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.robot.motion import read_motion
     from bam_core.servo.gains import gain_of
 
+    if arguments.view:
+        raise Conflict("--view", "has sliders for goals", expected="no --motion beside it")
     if arguments.output:
         require_directory(arguments.output)
     motion = read_motion(arguments.motion)

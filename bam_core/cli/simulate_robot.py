@@ -30,20 +30,11 @@ _OF_A_BENCH = (
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Let the robot follow a motion, or show it until the window is closed."""
+    """Show the robot until the window is closed."""
     from bam_core.mujoco.robot_file import load_robot
     from bam_core.mujoco.window import require_screen, show_live
     from bam_core.robot.joints import servos_by_joint
 
-    for name in _OF_A_BENCH:
-        if getattr(arguments, name) is not None:
-            raise Conflict(f"--{name.replace('_', '-')}", "is about a bench", expected="no --robot beside it")
-    if arguments.motion is not None:
-        if arguments.view:
-            raise Conflict("--view", "has sliders for goals", expected="no --motion beside it")
-        from bam_core.cli import simulate_motion
-
-        return simulate_motion.run(arguments)
     if not arguments.view:
         raise Missing(
             "--motion or --view",
@@ -58,6 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
     servos = native_servos(names, arguments)
     show_live(*prepared(spec, servos, arguments.dt, start_contacts=arguments.start_contacts))
     return 0
+
+
+def require_no_bench(arguments: argparse.Namespace) -> None:
+    """Raise Conflict where an option of a bench is given beside a robot."""
+    for name in _OF_A_BENCH:
+        if getattr(arguments, name) is not None:
+            raise Conflict(f"--{name.replace('_', '-')}", "is about a bench", expected="no --robot beside it")
 
 
 def native_servos(names: Mapping[str, str], arguments: argparse.Namespace) -> dict[str, NativeServo]:
