@@ -12,7 +12,7 @@ import pytest
 
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.emulators.feetech.catalog import FEETECH
-from test.ros.ros_helpers import LATE, PATIENCE, VirtualServos, wait_for
+from test.ros.ros_helpers import LATE, LONGEST_COMMAND_TIMEOUT, VirtualServos, wait_for
 
 pytestmark = pytest.mark.ros
 
@@ -39,7 +39,7 @@ def start(ros_domain: int) -> Iterator[Start]:
 def driver(virtual: VirtualServos, namespace: str) -> list[str]:
     values = {"port": virtual.path, "baud_rate": 1_000_000, "ids": [1, 2], "joint_names": ["lift", "elbow"]}
     # The emulators share this process with the test: they answer late now and then.
-    values |= {"command_timeout": PATIENCE, "failures": 1000, "rate": 50.0, **LATE}
+    values |= {"command_timeout": LONGEST_COMMAND_TIMEOUT, "failures": 1000, "rate": 50.0, **LATE}
     words = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
     return ["-m", "bam_ros.feetech.node", "--ros-args", "-r", f"__ns:=/{namespace}", *words]
 
