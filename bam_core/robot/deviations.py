@@ -15,6 +15,8 @@ from bam_core.servo.model import ServoModel
 SHARES_BY_NAME = ("zero", "strength", "back_emf", "friction", "load_friction", "mass", "table")
 """Deviations that are one number of a joint, a body or a point."""
 
+OF_A_UNIT = ("strength", "back_emf", "friction", "load_friction")
+"""What differs between the units of a servo's type."""
 
 _ABOVE_MINUS_ONE = ("strength", "back_emf", "mass")
 _LARGEST = 100.0  # s, rad, m or shares; beyond, robot and description have nothing in common

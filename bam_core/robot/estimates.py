@@ -26,6 +26,7 @@ class Estimate:
         high: likewise.
         told: whether the runs determine it on its own: its interval is narrower, by a fifth or more, than
             what was known beforehand. Where not, its value may have moved all the same, along with others.
+        width: its standard error, as a share of the standard deviation beforehand.
     """
 
     value: float
@@ -33,6 +34,7 @@ class Estimate:
     low: float
     high: float
     told: bool
+    width: float
 
 
 def parameter_estimates(
@@ -60,6 +62,7 @@ def parameter_estimates(
                     low=low,
                     high=high,
                     told=bool(error[key] < _TOLD),
+                    width=float(error[key]),
                 )
         result[servo] = estimates
     return result
@@ -84,5 +87,6 @@ def deviation_estimates(fit: RobotFit) -> dict[str, Estimate]:
                 low=values(fit.point - reach)[name],
                 high=values(fit.point + reach)[name],
                 told=bool(error[name] < _TOLD),
+                width=float(error[name]),
             )
     return estimates

@@ -12,7 +12,7 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.recordings.excluded import Excluded
 from bam_core.robot.curves import RunCurves
-from bam_core.robot.deviations import RobotDeviations
+from bam_core.robot.deviations import OF_A_UNIT, RobotDeviations
 from bam_core.robot.estimates import Estimate
 from bam_core.robot.prediction import RobotPrediction
 from bam_core.robot.run import RobotRun
@@ -188,9 +188,26 @@ class RobotIdentification:
                     "deviations": {
                         name: vars(estimate) for name, estimate in fit.deviation_estimates.items()
                     },
+                    "joint_spread": joint_spread(self.task, fit.deviations),
                     "band_90_coverage": dict(fit.coverage),
                     "servos": {name: servo.name for name, servo in fit.servos.items()},
                 }
                 for model, fit in self.fits.items()
             },
         }
+
+
+def joint_spread(task: RobotTask, deviations: RobotDeviations) -> dict[str, dict[str, float]]:
+    """Return type -> how much its units differ in strength, friction and so on: standard deviations, shares.
+
+    Types that are on one joint alone have none.
+    """
+    spread = {}
+    for servo in dict.fromkeys(task.types[joint] for joint in task.joints):
+        own = [joint for joint in task.joints if task.types[joint] == servo]
+        if len(own) > 1:
+            spread[servo] = {
+                name: float(np.std([getattr(deviations, name).get(joint, 0.0) for joint in own], ddof=1))
+                for name in OF_A_UNIT
+            }
+    return spread

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.mujoco.robot import compile_robot
-from bam_core.robot.deviations import RobotDeviations
+from bam_core.robot.deviations import OF_A_UNIT, RobotDeviations
 from bam_core.robot.tolerances import RobotTolerances
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel
@@ -35,9 +35,6 @@ _LOGARITHMIC = {
     "stribeck_exponent": 0.3,
 }
 """Parameters whose size is known -> standard deviation of their logarithm."""
-
-_OF_A_UNIT = ("strength", "back_emf", "friction", "load_friction")
-"""What differs between the units of a servo's type."""
 
 _SHARE_OF_STALL = {"viscous": 0.02, "coulomb": 0.02, "stribeck_coulomb": 0.02}  # N·m, at 1 rad/s
 _LOAD = 0.2  # a load's share that a gear loses
@@ -73,7 +70,7 @@ class Unknowns:
         wide = self.tolerances
         names += ["delay"] if wide.delay else []
         names += [f"zero {joint}" for joint in self.joints if wide.zero]
-        for name in _OF_A_UNIT:
+        for name in OF_A_UNIT:
             names += [f"{name} {joint}" for joint in self.joints if getattr(wide, name)]
         names += [f"mass {body}" for body in self.bodies if wide.mass]
         names += [f"centre {body} {axis}" for body in self.bodies if wide.centre for axis in "xyz"]
@@ -125,7 +122,7 @@ class Unknowns:
 
         The others could take their place: heavier links, stronger motors and more friction move alike.
         """
-        narrow = tuple(f"{name} " for name in (*_OF_A_UNIT, "mass", "centre"))
+        narrow = tuple(f"{name} " for name in (*OF_A_UNIT, "mass", "centre"))
         return np.array([not name.startswith(narrow) for name in self.names])
 
     def value(self, servo: str, parameter: str, coordinate: float) -> float:
@@ -142,7 +139,7 @@ class Unknowns:
                 joint: math.expm1(getattr(wide, name) * value.get(f"{name} {joint}", 0.0))
                 for joint in self.joints
             }
-            for name in _OF_A_UNIT
+            for name in OF_A_UNIT
         }
         return RobotDeviations(
             delay=max(wide.expected_delay + wide.delay * value.get("delay", 0.0), 0.0),

@@ -218,12 +218,21 @@ def _tables(result: RobotIdentification) -> str:
                 f"{estimate.value:.4g}",
                 f"{estimate.low:.4g}",
                 f"{estimate.high:.4g}",
+                f"{100.0 * estimate.width:.0f} %",
                 "" if estimate.told else "no",
             )
             for servo, estimates in fit.estimates.items()
             for name, estimate in estimates.items()
         ]
-        header = ("servo", f"{model.upper()}, SI", "value", "95 % from", "to", "determined on its own")
+        header = (
+            "servo",
+            f"{model.upper()}, SI",
+            "value",
+            "95 % from",
+            "to",
+            "of the prior",
+            "determined on its own",
+        )
         parts.append(format_table(header, lines))
         if any(not estimate.told for estimates in fit.estimates.values() for estimate in estimates.values()):
             from bam_core.text.robot_findings import PriorOnly

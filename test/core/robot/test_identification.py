@@ -81,6 +81,7 @@ def test_the_delay_and_the_strength_of_motors_are_found(found: RobotIdentificati
         assert strength == pytest.approx(true.torque_constant / true.resistance, rel=0.08)
     estimate = fit.estimates["mx106"]["coulomb"]
     assert estimate.told
+    assert 0.0 < estimate.width < 0.8
     assert estimate.low <= truth["shoulder"].friction.coulomb <= estimate.high
 
 
