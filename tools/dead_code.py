@@ -7,7 +7,8 @@ Tests, examples and launch files count as users; what is unused in them is not r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vulture import Vulture
@@ -37,36 +38,55 @@ WHITELIST = {
 """Who uses a name that no Python here does -> names."""
 
 
-def template_words() -> str:
+@dataclass(frozen=True, kw_only=True)
+class House:
+    """What is checked.
+
+    Attributes:
+        root: of the repository.
+        checked: packages whose names somebody has to use.
+        users: who may use them beside these packages.
+        whitelist: who uses a name that no Python here does -> names.
+    """
+
+    root: Path = ROOT
+    checked: Sequence[str] = CHECKED
+    users: Sequence[str] = USERS
+    whitelist: Mapping[str, str] = field(default_factory=lambda: WHITELIST)
+
+
+def template_words(root: Path) -> str:
     """Return the words of the templates of pages, which use names of Python."""
-    texts = (file.read_text(encoding="utf-8") for file in sorted((ROOT / "bam_core").rglob("*.jinja")))
+    texts = (file.read_text(encoding="utf-8") for file in sorted((root / "bam_core").rglob("*.jinja")))
     return "\n".join(sorted({word for text in texts for word in re.findall(r"[a-z_]\w*", text)}))
 
 
-def unused() -> Iterator[str]:
+def unused(house: House) -> Iterator[str]:
     """Return file, line and name of what nothing uses."""
     vulture = Vulture()
-    vulture.scavenge([str(ROOT / part) for part in (*CHECKED, *USERS)])
-    used = {*template_words().split(), *" ".join(WHITELIST.values()).split()}
+    vulture.scavenge([str(house.root / part) for part in (*house.checked, *house.users)])
+    used = {*template_words(house.root).split(), *" ".join(house.whitelist.values()).split()}
     for item in vulture.get_unused_code(min_confidence=60):
-        file = item.filename.resolve().relative_to(ROOT)
-        if file.parts[0] in CHECKED and item.name not in used:
+        file = item.filename.resolve().relative_to(house.root)
+        if file.parts[0] in house.checked and item.name not in used:
             yield f"{file}:{item.first_lineno}: unused {item.typ} {item.name!r}"
 
 
-def stale() -> Iterator[str]:
+def stale(house: House) -> Iterator[str]:
     """Return names of the whitelist that the code does not have any more."""
-    texts = (file.read_text(encoding="utf-8") for part in CHECKED for file in (ROOT / part).rglob("*.py"))
+    files = (file for part in house.checked for file in (house.root / part).rglob("*.py"))
+    texts = (file.read_text(encoding="utf-8") for file in files)
     here = {word for text in texts if "\nWHITELIST = {" not in text for word in re.findall(r"\w+", text)}
-    for user, names in WHITELIST.items():
+    for user, names in house.whitelist.items():
         for name in names.split():
             if name not in here:
                 yield f"tools/dead_code.py: {name!r} of {user} is not in the code any more; delete it there"
 
 
-def main() -> int:
+def main(house: House | None = None) -> int:
     """Print what nothing uses."""
-    lines = [*unused(), *stale()]
+    house = house or House()
+    lines = [*unused(house), *stale(house)]
     print("\n".join([*lines, f"named and unused: {len(lines)}"]))
     return 1 if lines else 0
 

@@ -220,8 +220,8 @@ def lowered(counts: Counts, allowed: Counts) -> Counts:
     }
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Print what `make check` refuses; return 1 if there is any."""
+def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
+    """Print what `make check` refuses in a repository; return 1 if there is any."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument("--lower", action="store_true", help=f"lower the numbers in {COUNTS} to those of now")
@@ -229,15 +229,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--list", nargs="?", const="", metavar="WORD", help="print all occurrences, or those of a word"
     )
     arguments = parser.parse_args(argv)
-    occurrences = find_occurrences(ROOT, read_list(ROOT / LIST))
+    occurrences = find_occurrences(root, read_list(root / LIST))
     if arguments.list is not None:
         shown = [item for item in occurrences if arguments.list in ("", *item.word.forms)]
         print("\n".join(map(str, shown)))
         return 0
-    allowed: Counts = yaml.safe_load((ROOT / COUNTS).read_text(encoding="utf-8")) or {}
+    allowed: Counts = yaml.safe_load((root / COUNTS).read_text(encoding="utf-8")) or {}
     if arguments.lower:
         allowed = lowered(counts_of(occurrences), allowed)
-        (ROOT / COUNTS).write_text(_HEAD + yaml.safe_dump(allowed), encoding="utf-8")
+        (root / COUNTS).write_text(_HEAD + yaml.safe_dump(allowed), encoding="utf-8")
     lines = list(compare(occurrences, allowed))
     left = sum(sum(words.values()) for words in allowed.values())
     print("\n".join([*lines, f"words to avoid: {len(lines)} to correct, {left} left from before"]))

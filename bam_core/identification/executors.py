@@ -33,7 +33,6 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _CANCEL_POLL_PERIOD = 0.2  # s between two checks whether the caller has cancelled
-_ANSWER = 5.0  # s in which a scheduler that is there has answered, also on a busy machine
 _KEPT = 16  # shared values that a process of workers keeps
 _EXAMPLE = "local:4 or tcp://scheduler:8786"
 
@@ -174,11 +173,12 @@ def this_machine() -> ProcessPoolExecutor:
 
 
 @contextmanager
-def open_cluster(address: str) -> Iterator[Executor]:
+def open_cluster(address: str, answer_time: float = 5.0) -> Iterator[Executor]:
     """Connect to a Dask cluster, for as long as the context lasts.
 
     Args:
         address: of its scheduler, as "tcp://scheduler:8786"; or "local:N" to start N workers here.
+        answer_time: in which a scheduler that is there has answered, also on a busy machine, s.
 
     Raises:
         BamError: the address is invalid, no scheduler answers, or Dask is not installed.
@@ -199,7 +199,7 @@ def open_cluster(address: str) -> Iterator[Executor]:
         ) from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is raised
     if kind != "local":
-        with _connected(address, lambda: Client(address, timeout=_ANSWER)) as client:
+        with _connected(address, lambda: Client(address, timeout=answer_time)) as client:
             yield client.get_executor(pure=False)
         return
     # One thread each: jobs are made for one, and Python code of two threads of a process takes turns.

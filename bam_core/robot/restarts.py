@@ -41,7 +41,14 @@ class Piece:
     end: int
 
 
-def pieces(times: Array, first: float, horizon: float | None, restarts: Sequence[float] = ()) -> list[Piece]:
+def pieces(
+    times: Array,
+    first: float,
+    horizon: float | None,
+    restarts: Sequence[float] = (),
+    *,
+    lead: float = LEAD,
+) -> list[Piece]:
     """Cut a simulation.
 
     Args:
@@ -49,22 +56,26 @@ def pieces(times: Array, first: float, horizon: float | None, restarts: Sequence
         first: s, of the first sample.
         horizon: s, after which a new piece begins; None: at restarts alone.
         restarts: s, of the first samples behind gaps, from which pieces begin whatever the horizon.
+        lead: s of a piece before it counts.
     """
     step = float(times[1] - times[0])
     begin, last = round((first - times[0]) / step), len(times) - 1
     starts = [begin, *(int(np.ceil((time - times[0]) / step - 1e-9)) for time in restarts)]
     cut = []
     for start, end in zip(starts, [*starts[1:], last], strict=True):
-        cut += _of_stretch(start, min(end, last), step, horizon, is_first=start == begin)
+        cut += _of_stretch(
+            start, min(end, last), step, horizon, lead=round(lead / step), is_first=start == begin
+        )
     return cut
 
 
-def _of_stretch(start: int, end: int, step: float, horizon: float | None, *, is_first: bool) -> list[Piece]:
+def _of_stretch(
+    start: int, end: int, step: float, horizon: float | None, *, lead: int, is_first: bool
+) -> list[Piece]:
     """Return the pieces of a stretch without a gap; the first of all begins at rest, before it."""
     if end <= start:
         return []
     length = end - start if horizon is None else max(round(horizon / step), 1)
-    lead = round(LEAD / step)
     begin = 0 if is_first else start
     return [
         Piece(

@@ -26,7 +26,7 @@ from bam_core.mujoco.robot import compile_robot
 from bam_core.mujoco.start_contacts import exclude_start_contacts
 from bam_core.robot.as_measured import measured_path, move_as_measured
 from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations
-from bam_core.robot.restarts import Piece, pieces, require_no_gap, start_states
+from bam_core.robot.restarts import LEAD, Piece, pieces, require_no_gap, start_states
 from bam_core.robot.root import FIXED, prepare_root, stand
 from bam_core.robot.run import RobotRun
 from bam_core.robot.table import add_tables
@@ -114,6 +114,7 @@ class RobotBench:
         lead: s of a run before the interval that counts; None: all of it.
         others: how the other joints move.
         horizon: s, after which a simulation starts anew from measured states, again and again; None: never.
+        restart_lead: s that are simulated anew before they count.
     """
 
     spec: mujoco.MjSpec
@@ -123,6 +124,7 @@ class RobotBench:
     lead: float | None = None
     others: Others = "simulated"
     horizon: float | None = None
+    restart_lead: float = LEAD
 
     @classmethod
     def make(
@@ -243,7 +245,8 @@ class RobotBench:
         """Yield each piece and its path (steps + 1, columns), all but the first from a measured state."""
         model, data = begun.model, begun.data
         restarts = self._restarts(run, begun.first)
-        parts = pieces(begun.times, run.time[begun.first], self.horizon, restarts.tolist())
+        first = run.time[begun.first]
+        parts = pieces(begun.times, first, self.horizon, restarts.tolist(), lead=self.restart_lead)
         starts = np.array([part.start for part in parts[1:]], dtype=int)
         positions, speeds = start_states(run, servos, begun.times[starts])
         first = np.empty(mujoco.mj_stateSize(model, _STATE))

@@ -95,9 +95,14 @@ def require_interface(name: str) -> None:
         raise no_permission(name) from None
 
 
-def no_permission(name: str) -> MissingSoftware:
-    """Return the error for a process that may not send raw frames."""
-    missing = " and ".join(missing_capabilities()) or "neither, so a container forbids it"
+def no_permission(name: str, status: Path = _OWN_STATUS) -> MissingSoftware:
+    """Return the error for a process that may not send raw frames.
+
+    Args:
+        name: of the interface.
+        status: of the process, as in /proc.
+    """
+    missing = " and ".join(missing_capabilities(status)) or "neither, so a container forbids it"
     return MissingSoftware(
         f"interface {name}",
         "raw frames",
@@ -108,10 +113,10 @@ def no_permission(name: str) -> MissingSoftware:
     )
 
 
-def missing_capabilities() -> tuple[str, ...]:
-    """Return which of the capabilities that a master needs this process lacks."""
+def missing_capabilities(status: Path = _OWN_STATUS) -> tuple[str, ...]:
+    """Return which of the capabilities that a master needs a process lacks, by its status in /proc."""
     with contextlib.suppress(OSError):
-        for line in _OWN_STATUS.read_text().splitlines():
+        for line in status.read_text().splitlines():
             if line.startswith("CapEff:"):
                 held = int(line.split()[1], 16)
                 return tuple(name for name, bit in _CAPABILITIES.items() if not held >> bit & 1)

@@ -10,6 +10,7 @@ from rclpy.serialization import serialize_message
 from bam_ros.recorder.bench_topics import LATCHED_QOS
 from bam_ros.recorder.motion import ArmGoal
 from bam_ros.recorder.servo_link import ServoLink
+from bam_ros.recorder.waits import DEFAULT_WAITS, Waits
 
 
 class BenchLink(ServoLink[ArmGoal]):
@@ -19,12 +20,13 @@ class BenchLink(ServoLink[ArmGoal]):
         node: whose names, clock and context are used.
         joint: the servo that is commanded.
         namespace: of the driver, in that of the node; empty: the same.
+        waits: for the driver.
     """
 
-    def __init__(self, node: Node, joint: str, namespace: str = "") -> None:
+    def __init__(self, node: Node, joint: str, namespace: str = "", waits: Waits = DEFAULT_WAITS) -> None:
         self.joint = joint
         self._command = ServoCommands(name=[joint], torque_enable=[False], position=[0.0])
-        super().__init__(node, namespace)
+        super().__init__(node, namespace, waits)
         self._runs = self.node.create_publisher(BenchRun, self.topics.run, LATCHED_QOS)
 
     @property

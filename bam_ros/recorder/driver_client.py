@@ -17,16 +17,13 @@ from rclpy.node import Node
 
 from bam_core.errors import BamError, Conflict, Unavailable
 from bam_core.servo.pendulum import PendulumBench
-from bam_ros.driver.gains_hold import HOLD_TIME
+from bam_ros.recorder.waits import DEFAULT_WAITS, Waits
 
 Tick = Callable[[], None]
 """Called about ten times a second while waiting; raises to end it."""
 
 TICK_PERIOD = 0.1
 _ANSWER_TIMEOUT = 15.0  # s; on a busy machine, finding each other alone takes nodes seconds
-_ASK_AGAIN = 3.0  # s; an answer is lost where the server has not found this client yet, which it has by then
-_RENEWAL_PERIOD = 1.0  # s; a fifth of the time after which a driver ends a hold
-_FREE_TIMEOUT = HOLD_TIME + 2.0  # s; then the holder lives, for it has renewed its hold
 _HOLD_ATTEMPTS = 5  # that somebody else sets gains just before they are held, every time, is no chance
 
 
@@ -37,16 +34,20 @@ class DriverClient:
         node: that owns the clients.
         driver: name of the driver node, resolved in the namespace of `node`.
         virtual_bench: name of a virtual bench that hangs loads itself; empty: an operator does.
+        waits: for answers.
     """
 
-    def __init__(self, node: Node, driver: str, virtual_bench: str = "") -> None:
+    def __init__(
+        self, node: Node, driver: str, virtual_bench: str = "", waits: Waits = DEFAULT_WAITS
+    ) -> None:
         self.driver = driver
+        self._waits = waits
         # Two recorders may have nodes of the same name.
         self._holder = f"{node.get_fully_qualified_name()} {uuid.uuid4().hex[:8]}"
         self._holds_gains = False
         self._hold_lock = threading.Lock()  # no renewal is sent after the end of a hold
         # On a clock that goes on where a simulation is paused.
-        node.create_timer(_RENEWAL_PERIOD, self._renew, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        node.create_timer(waits.renewal, self._renew, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._gains = node.create_client(SetGains, f"{driver}/set_gains")
         self._hold = node.create_client(HoldGains, f"{driver}/hold_gains")
         self._state = node.create_client(GetState, f"{driver}/get_state")
@@ -88,7 +89,7 @@ class DriverClient:
 
     def _wait_until_free(self, tick: Tick) -> None:
         """Wait until nobody else holds gains: a recorder that was killed does for some seconds."""
-        deadline = time.monotonic() + _FREE_TIMEOUT
+        deadline = time.monotonic() + self._waits.free
         while not (answer := self._call(self._hold, self._request(hold=False), tick)).success:
             if time.monotonic() > deadline:
                 raise BamError(answer.message).within(f"driver {self.driver}")
@@ -187,7 +188,7 @@ class DriverClient:
         answered = threading.Event()
         future = client.call_async(request)
         future.add_done_callback(lambda _: answered.set())
-        end = time.monotonic() + _ASK_AGAIN
+        end = time.monotonic() + self._waits.ask_again
         while not answered.wait(TICK_PERIOD):
             if time.monotonic() > end:
                 client.remove_pending_request(future)

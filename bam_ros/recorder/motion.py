@@ -14,21 +14,33 @@ from bam_core.errors import OutOfRange, Unavailable
 from bam_core.recordings.trajectories import TrajectoryScript
 from bam_ros.recorder.joint_reading import JointReading
 
-STILL_TIME = 0.3
-"""The arm is at rest when it has stayed within STILL_BAND for this long, s."""
 STILL_BAND = 0.01
 """Largest distance from one position that counts as still, rad."""
 SETTLE_TIMEOUT = 10.0
 """Longest time to come to rest, s; then the run fails, except while the arm swings out."""
 TORQUE_TIMEOUT = 1.0
 """Longest time until the servo reports the commanded torque state, s."""
-FREE_TIME = 0.1
-"""Time for which torque off is commanded at the beginning, s; this acknowledges a fault of the driver."""
-SHORTEST_MOVE = 0.3
-"""Shortest duration of a move, s."""
 REST = 0.0
 """Position of the arm hanging straight down, rad."""
 _MAX_STEP = 0.02  # s of a move per step; after a stall, the goal does not jump
+
+
+@dataclass(frozen=True, kw_only=True)
+class MotionTimes:
+    """Times of a motion, s.
+
+    Attributes:
+        free: for which torque off is commanded at the beginning; this acknowledges a fault of the driver.
+        still: the arm is at rest when it has stayed within STILL_BAND for this long.
+        shortest_move: duration of the shortest move.
+    """
+
+    free: float = 0.1
+    still: float = 0.3
+    shortest_move: float = 0.3
+
+
+_TIMES = MotionTimes()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +80,20 @@ class Motion:
         approach_speed: peak speed on the way to the start and back, rad/s.
         position_limit: largest angle, rad.
         error_limit: largest difference between goal and position while torque is on, rad.
+        times: before and after the script.
     """
 
     def __init__(
-        self, script: TrajectoryScript, *, approach_speed: float, position_limit: float, error_limit: float
+        self,
+        script: TrajectoryScript,
+        *,
+        approach_speed: float,
+        position_limit: float,
+        error_limit: float,
+        times: MotionTimes = _TIMES,
     ) -> None:
         self._script = script
+        self._times = times
         self._speed = approach_speed
         self._position_limit = position_limit
         self._error_limit = error_limit
@@ -86,7 +106,7 @@ class Motion:
         """False holds the arm at the script's start."""
         self._phase_start: float | None = None
         self._move_from = self._move_to = 0.0
-        self._move_time = SHORTEST_MOVE
+        self._move_time = times.shortest_move
         self._move_elapsed = 0.0  # s of the move so far
         self._last_step: float | None = None
         self._goal = ArmGoal(torque_enable=False, position=math.nan)
@@ -139,13 +159,13 @@ class Motion:
 
     def waits_at_start(self, now: float) -> bool:
         """Return whether the arm is at rest at the script's start; `now` in s."""
-        return self.phase is Phase.SETTLE and now - self._still_since >= STILL_TIME
+        return self.phase is Phase.SETTLE and now - self._still_since >= self._times.still
 
     def _advance(self, now: float, state: JointReading) -> None:
         """Enter the next phase if the present one is over."""
         elapsed = now - (self._phase_start or 0.0)
         phase = self.phase
-        if phase is Phase.FREE and elapsed >= FREE_TIME and not state.torque_enabled:
+        if phase is Phase.FREE and elapsed >= self._times.free and not state.torque_enabled:
             self._start_move(now, Phase.APPROACH, state.position, self._first_goal)
         elif phase is Phase.APPROACH and self._move_elapsed >= self._move_time:
             self._enter_phase(now, Phase.SETTLE)
@@ -196,7 +216,7 @@ class Motion:
         self._enter_phase(now, phase)
         self._move_from, self._move_to, self._move_elapsed = start, end, 0.0
         # A cubic with zero end slopes peaks at 1.5 times its mean speed.
-        self._move_time = max(1.5 * abs(end - start) / self._speed, SHORTEST_MOVE)
+        self._move_time = max(1.5 * abs(end - start) / self._speed, self._times.shortest_move)
 
     def _next_goal(self, now: float) -> ArmGoal:
         if self.phase in (Phase.APPROACH, Phase.SETTLE, Phase.RETURN, Phase.HANG):
@@ -219,7 +239,7 @@ class Motion:
         Raises:
             Unavailable: it still moves after SETTLE_TIMEOUT in another phase.
         """
-        if now - self._still_since >= STILL_TIME:
+        if now - self._still_since >= self._times.still:
             return True
         if now - (self._phase_start or 0.0) > SETTLE_TIMEOUT:
             if self.phase is Phase.SWING_OUT:  # friction is low; torque will stop the arm

@@ -28,6 +28,7 @@ from bam_ros.recorder.about import ABOUT
 from bam_ros.recorder.errors import RecordingStopped
 from bam_ros.recorder.session_file import load_session
 from bam_ros.recorder.session_recorder import Progress, SessionRecorder, SessionReport
+from bam_ros.recorder.waits import DEFAULT_WAITS, Waits
 from bam_ros.text.notice import Notice
 from bam_ros.text.recorder_notices import LoadWanted, RecorderBusy, RecordingEnded, SessionRecorded
 
@@ -41,18 +42,23 @@ class RecorderNode(Node):
     """Serves one goal of the action `record` at a time.
 
     Args:
+        waits: for the driver.
         arguments: as for `rclpy.node.Node`.
     """
 
     ABOUT = ABOUT
 
-    def __init__(self, **arguments: Any) -> None:
+    def __init__(self, *, waits: Waits = DEFAULT_WAITS, **arguments: Any) -> None:
         super().__init__("recorder", **arguments)
         value = declare(self, self.ABOUT.parameters)
         driver, bench = value["driver"], value["virtual_bench"]
         self._given_at_start = {name: value[name] for name in ("session_file", "output")}
         self._recorder = SessionRecorder(
-            self, driver=driver, virtual_bench=bench, starts_with_driver=value["autostart"]
+            self,
+            driver=driver,
+            virtual_bench=bench,
+            starts_with_driver=value["autostart"],
+            waits=waits,
         )
         self._busy = threading.Lock()  # while a session is recorded
         self._stopping = threading.Event()

@@ -14,20 +14,10 @@ from bam_core.errors import Conflict, Unavailable, UnknownName
 from bam_ros.node.node_about import node_command
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
-from bam_ros.recorder.run import SILENCE
 from bam_ros.recorder.servo_check import require_gains, require_modelled_law, require_same_servo
 from bam_ros.recorder.servo_link import ServoLink
 from bam_ros.recorder.session import Session
 
-DISCOVERY = 10.0
-"""A driver that is not heard after this is not there, s. Discovery takes up to 4 s."""
-STARTUP = 60.0
-"""The same for a driver that is started together with the recorder, s.
-
-A busy machine takes long to load it, and a virtual bench before it.
-"""
-STALE = 30.0
-"""s; a second publisher that is listed for longer is a real one: ROS 2 lists a killed one for up to 20 s."""
 _CLOCK_DIFFERENCE = 5.0  # s; more than any delay
 
 
@@ -47,23 +37,23 @@ def wait_for_bench(
         driver: to be asked what is wrong.
         show: told what is waited for, in words.
         tick: called about ten times a second; what it raises ends the wait.
-        timeout: s until a driver that is not heard is not there; None: DISCOVERY. From STARTUP on, the time
-            in which a driver waits for its device does not count.
+        timeout: s until a driver that is not heard is not there; None: `Waits.discovery`. From
+            `Waits.startup` on, the time in which a driver waits for its device does not count.
 
     Raises:
         BamError: not so in time, another servo is on the bench, or it cannot hold one of the gains.
     """
-    timeout = DISCOVERY if timeout is None else timeout
+    timeout = link.waits.discovery if timeout is None else timeout
     show("waiting for the driver")
     start = time.monotonic()
     while True:
         waited = time.monotonic() - start
         rivals = rivals_of(link)
-        if rivals and waited > STALE:
+        if rivals and waited > link.waits.stale:
             raise rivals
         if rivals:
             show(f"waiting: {rivals.thing}, {rivals.problem}")
-        elif link.connected and link.silence < SILENCE:
+        elif link.connected and link.silence < link.waits.silence:
             link.release()
             if _released(link) and link.configuration is not None:
                 require_same_servo(session, link.configuration)
@@ -71,7 +61,7 @@ def wait_for_bench(
                 require_modelled_law(session, link.configuration)
                 return
         if not rivals and waited > timeout:
-            if timeout < STARTUP or driver.state(tick) != "unconfigured":
+            if timeout < link.waits.startup or driver.state(tick) != "unconfigured":
                 raise what_is_missing(link, driver, tick, timeout)
             show("waiting: the driver waits for its device; see its log")
             start = time.monotonic()
@@ -131,16 +121,16 @@ def rivals_of(link: ServoLink[Any]) -> Conflict | None:
 def what_is_missing(link: ServoLink[Any], driver: DriverClient, tick: Tick, timeout: float) -> Unavailable:
     """Return what keeps a driver from being used that was waited for so long, s."""
     name, topics, log = f"driver {driver.driver!r}", link.topics, "look at its log"
-    if link.silence < SILENCE and not link.connected:
+    if link.silence < link.waits.silence and not link.connected:
         return Unavailable(name, f"takes no commands on {topics.commands}", advice=log)
-    if link.silence < SILENCE and link.configuration is None:
+    if link.silence < link.waits.silence and link.configuration is None:
         return Unavailable(
             name,
             "does not say which servo it drives",
             expected=f"on {topics.configuration}",
             advice="use a driver of this version",
         )
-    if link.silence < SILENCE:
+    if link.silence < link.waits.silence:
         return Unavailable(
             name, "torque stays on though off is commanded", advice="see its log and /diagnostics"
         )

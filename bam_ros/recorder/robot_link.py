@@ -11,6 +11,7 @@ from rclpy.node import Node
 
 from bam_ros.recorder.robot_playback import RobotGoal
 from bam_ros.recorder.servo_link import ServoLink
+from bam_ros.recorder.waits import DEFAULT_WAITS, Waits
 
 
 class RobotLink(ServoLink[RobotGoal]):
@@ -20,13 +21,16 @@ class RobotLink(ServoLink[RobotGoal]):
         node: whose names, clock and context are used.
         wanted: joints of the motion.
         namespace: of the driver, in that of the node; empty: the same.
+        waits: for the driver.
     """
 
-    def __init__(self, node: Node, wanted: Sequence[str], namespace: str = "") -> None:
+    def __init__(
+        self, node: Node, wanted: Sequence[str], namespace: str = "", waits: Waits = DEFAULT_WAITS
+    ) -> None:
         self._wanted = tuple(wanted)
         self.joints: tuple[str, ...] = ()
         """Those of the motion that this driver has, once it has said so."""
-        super().__init__(node, namespace)
+        super().__init__(node, namespace, waits)
 
     @property
     def torque_off(self) -> RobotGoal:

@@ -20,13 +20,10 @@ from bam_core.errors import OutOfRange, Unavailable
 from bam_core.errors.checks import require_positive
 from bam_core.robot.motion import RobotMotion
 from bam_ros.recorder.joint_reading import JointReading
+from bam_ros.recorder.session import PAUSE_LIMIT
 
 FREE_TIME = 0.1
 """Torque off is commanded for this long before anything else, which also acknowledges a driver's fault, s."""
-TORQUE_TIMEOUT = 1.0
-"""The servos shall show the commanded torque state within this, s."""
-REST_TIME = 1.0
-"""How long the robot rests at the motion's start, and where it ends, s: longer than it swings."""
 SHORTEST_MOVE = 0.5
 """Even the shortest way takes this long, s."""
 _PAST = 500  # goals; half a second of a fast driver
@@ -43,12 +40,18 @@ class PlaybackLimits:
         hold: s that a robot holds when it is asked to stop, before it is released.
         state_timeout: largest age of a joint's newest state, s. A joint moves unobserved for so long:
             at 1 rad/s in 0.3 s nearly as far as `error`.
+        rest: s that a robot rests at the motion's start, and where it ends: longer than it swings.
+        torque_timeout: s within which servos shall show the commanded torque state.
+        pause: longest time between two states, s, of a motion that counts.
     """
 
     approach_speed: float = 0.3
     error: float = 0.35
     hold: float = 60.0
     state_timeout: float = 0.3
+    rest: float = 1.0
+    torque_timeout: float = 1.0
+    pause: float = PAUSE_LIMIT
 
     def __post_init__(self) -> None:
         require_positive("playback", **asdict(self))
@@ -165,15 +168,15 @@ class RobotPlayback:
             self._go(now, Stage.APPROACH, self.initial_position, self._motion.goal_position[0])
         elif stage is Stage.APPROACH and self._moved >= self._way_time:
             self._enter(now, Stage.REST)
-        elif stage is Stage.REST and elapsed >= REST_TIME and self.may_start:
+        elif stage is Stage.REST and elapsed >= self._limits.rest and self.may_start:
             self._enter(now, Stage.MOTION)
             self._moved = 0.0
         elif stage is Stage.MOTION and self._moved >= self._motion.duration:
             self._enter(now, Stage.END)
-        elif stage is Stage.END and elapsed >= REST_TIME:
+        elif stage is Stage.END and elapsed >= self._limits.rest:
             assert self.initial_position is not None
             self._go(now, Stage.RETURN, self._goal, self.initial_position)
-        elif (stage is Stage.RETURN and self._moved >= self._way_time + REST_TIME) or (
+        elif (stage is Stage.RETURN and self._moved >= self._way_time + self._limits.rest) or (
             stage is Stage.HOLD and elapsed >= self._limits.hold
         ):
             self._enter(now, Stage.RELEASE)
@@ -242,7 +245,7 @@ class RobotPlayback:
         elif self._torque_wrong_since is None:
             self._torque_wrong_since = now
         # By when it was measured: on a busy machine states of before the command may wait for their turn.
-        elif max(reading.time for reading in wrong) - self._torque_wrong_since > TORQUE_TIMEOUT:
+        elif max(reading.time for reading in wrong) - self._torque_wrong_since > self._limits.torque_timeout:
             wanted = "on" if self.torque_wanted else "off"
             names = ", ".join(
                 joint
@@ -251,6 +254,6 @@ class RobotPlayback:
             )
             raise Unavailable(
                 f"servos of {names}",
-                f"torque is not {wanted} {TORQUE_TIMEOUT:g} s after it was commanded so",
+                f"torque is not {wanted} {self._limits.torque_timeout:g} s after it was commanded so",
                 advice="see the driver's log and /diagnostics for the reason",
             )

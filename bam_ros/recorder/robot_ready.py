@@ -16,7 +16,6 @@ from bam_core.servo.model import load_servo, servo_names
 from bam_ros.recorder import readiness
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
 from bam_ros.recorder.robot_link import RobotLink
-from bam_ros.recorder.run import SILENCE
 from bam_ros.recorder.servo_check import refused_gains, unmodelled_law
 
 
@@ -31,23 +30,23 @@ def wait_for_robot(links: Sequence[RobotLink], drivers: Sequence[DriverClient], 
     Raises:
         BamError: not so in time, or a second node commands the servos.
     """
-    start = time.monotonic()
+    start, waits = time.monotonic(), links[0].waits
     while True:
         waited = time.monotonic() - start
         late = [pair for pair in zip(links, drivers, strict=True) if not _is_ready(pair[0])]
         if not late:
             return
         rivals = [rival for link in links if (rival := readiness.rivals_of(link)) is not None]
-        if rivals and waited > readiness.STALE:
+        if rivals and waited > waits.stale:
             raise rivals[0]
-        if not rivals and waited > readiness.DISCOVERY:
-            raise readiness.what_is_missing(*late[0], tick, readiness.DISCOVERY)
+        if not rivals and waited > waits.discovery:
+            raise readiness.what_is_missing(*late[0], tick, waits.discovery)
         tick()
         time.sleep(TICK_PERIOD / 5.0)
 
 
 def _is_ready(link: RobotLink) -> bool:
-    if readiness.rivals_of(link) is not None or not link.connected or link.silence > SILENCE:
+    if readiness.rivals_of(link) is not None or not link.connected or link.silence > link.waits.silence:
         return False
     states = link.newest
     if states is None or link.configuration is None:

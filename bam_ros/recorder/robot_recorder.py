@@ -24,10 +24,9 @@ from bam_ros.recorder.errors import RecordingStopped
 from bam_ros.recorder.joint_reading import JointReading
 from bam_ros.recorder.robot_link import RobotLink
 from bam_ros.recorder.robot_playback import PlaybackLimits, RobotGoal, RobotPlayback, Stage
-from bam_ros.recorder.run import SILENCE
 from bam_ros.recorder.run_writer import RunWriter
-from bam_ros.recorder.session import PAUSE_LIMIT
 from bam_ros.recorder.stalls import StallWatch
+from bam_ros.recorder.waits import DEFAULT_WAITS, Waits
 from bam_ros.text.notice import Notice
 from bam_ros.text.recorder_notices import RobotHolds
 from bam_ros.text.spoiled_runs import GainsChanged, SpoiledRun
@@ -59,17 +58,20 @@ class RobotLinks:
         node: that they belong to; its executor must spin in another thread.
         drivers: names of the driver nodes; what is before the last slash is their topics' namespace.
         joints: of the motion.
+        waits: for the drivers.
 
     Raises:
         Conflict: two drivers are in one namespace, where their topics are the same.
     """
 
-    def __init__(self, node: Node, drivers: Sequence[str], joints: Sequence[str]) -> None:
+    def __init__(
+        self, node: Node, drivers: Sequence[str], joints: Sequence[str], waits: Waits = DEFAULT_WAITS
+    ) -> None:
         _require_own_namespaces(drivers)
-        self.clients = [DriverClient(node, name) for name in drivers]
+        self.clients = [DriverClient(node, name, waits=waits) for name in drivers]
         self._stack = ExitStack()
         self.links = [
-            self._stack.enter_context(RobotLink(node, joints, namespace_of(name))) for name in drivers
+            self._stack.enter_context(RobotLink(node, joints, namespace_of(name), waits)) for name in drivers
         ]
 
     def __enter__(self) -> RobotLinks:
@@ -133,7 +135,7 @@ class RobotRecorder:
         self._links = links
         self._gains_problem = gains_problem
         self._playback = RobotPlayback(motion, limits)
-        self._silence = max(SILENCE, limits.state_timeout)
+        self._silence = max(links[0].waits.silence, limits.state_timeout)
         self._playback.may_start = False
         self._epoch = links[0].now()
         self._now = 0.0
@@ -143,7 +145,7 @@ class RobotRecorder:
         self._restarts = [link.restarts for link in links]
         self._dropped_before = 0
         self._dropped = 0
-        self._watches = [StallWatch(PAUSE_LIMIT) for _ in links]
+        self._watches = [StallWatch(limits.pause) for _ in links]
         self._writer: RunWriter | None = None
         self._failure: BaseException | None = None
         self._at_start, self._played, self._over = (threading.Event() for _ in range(3))

@@ -26,8 +26,6 @@ from bam_ros.recorder.session import PlannedRun, Session
 from bam_ros.recorder.stalls import StallWatch
 from bam_ros.text.spoiled_runs import DriverReleased, GainsChanged, SpoiledRun
 
-SILENCE = 1.0
-"""A driver that says nothing for this long has failed, s."""
 _RELEASE_TIME = 1.0  # s; how long a broken-off run waits for torque to be off
 
 
@@ -79,6 +77,7 @@ class RunRecorder:
             approach_speed=session.approach_speed,
             position_limit=session.position_limit,
             error_limit=session.error_limit,
+            times=link.waits.motion,
         )
         self._motion.may_start = False
         self._epoch = link.now()
@@ -254,7 +253,7 @@ class RunRecorder:
         try:
             while not event.wait(TICK_PERIOD):
                 self._raise_failure()
-                self._link.require_heard(SILENCE)
+                self._link.require_heard(self._link.waits.silence)
                 if self._writer is not None:
                     self._writer.check()
                 tick()
@@ -272,7 +271,11 @@ class RunRecorder:
         self._over.set()
         deadline = time.monotonic() + _RELEASE_TIME
         self._link.release()
-        while self._torque_enabled and self._link.silence < SILENCE and time.monotonic() < deadline:
+        while (
+            self._torque_enabled
+            and self._link.silence < self._link.waits.silence
+            and time.monotonic() < deadline
+        ):
             time.sleep(TICK_PERIOD / 10.0)
             self._link.release()
 

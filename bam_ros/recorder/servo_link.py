@@ -23,6 +23,7 @@ from sensor_msgs.msg import JointState
 
 from bam_ros.recorder.bench_topics import COMMAND_QOS, LATCHED_QOS, LISTEN_QOS, BenchTopics
 from bam_ros.recorder.errors import DriverSilent
+from bam_ros.recorder.waits import DEFAULT_WAITS, Waits
 
 Goal = TypeVar("Goal")
 _Told = TypeVar("_Told", covariant=True)
@@ -48,9 +49,14 @@ class ServoLink(ABC, Generic[Goal]):
     Args:
         node: whose names, clock and context are used.
         namespace: of the driver, in that of the node; empty: the same.
+        waits: for the driver.
+
+    Attributes:
+        waits: see above.
     """
 
-    def __init__(self, node: Node, namespace: str = "") -> None:
+    def __init__(self, node: Node, namespace: str = "", waits: Waits = DEFAULT_WAITS) -> None:
+        self.waits = waits
         self.topics = BenchTopics.of(node, namespace)
         self.sink: Sink | None = None
         """Where everything is copied to; None: nowhere."""

@@ -11,7 +11,7 @@ from typing import Protocol
 from rclpy.node import Node
 
 from bam_core.errors import BadData
-from bam_ros.recorder import bag_shelf, readiness
+from bam_ros.recorder import bag_shelf
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.bench_topics import BenchTopics, namespace_of
 from bam_ros.recorder.driver_client import DriverClient
@@ -20,6 +20,7 @@ from bam_ros.recorder.readiness import wait_for_bench
 from bam_ros.recorder.run import RunRecorder, RunReport
 from bam_ros.recorder.session import PlannedRun, Session
 from bam_ros.recorder.supply_check import measured_supply, supply_warning
+from bam_ros.recorder.waits import DEFAULT_WAITS, Waits
 from bam_ros.text.notice import Notice
 from bam_ros.text.recorder_notices import (
     BagSetAside,
@@ -29,9 +30,6 @@ from bam_ros.text.recorder_notices import (
     RunsKept,
     RunSpoiled,
 )
-
-ATTEMPTS = 5
-"""How often a run is recorded in which driver or recorder stalled, or the driver released the servo."""
 
 
 class RecordState(IntEnum):
@@ -101,6 +99,7 @@ class SessionRecorder:
         driver: name of the driver node; what is before its last slash is the namespace of its topics.
         virtual_bench: name of a virtual bench that mounts the loads instead of an operator; may be empty.
         starts_with_driver: whether the driver may still be starting, as it may with a virtual bench.
+        waits: for the driver.
     """
 
     def __init__(
@@ -110,10 +109,12 @@ class SessionRecorder:
         driver: str = "dynamixel",
         virtual_bench: str = "",
         starts_with_driver: bool = False,
+        waits: Waits = DEFAULT_WAITS,
     ) -> None:
         self._node = node
+        self._waits = waits
         self._starts_with_driver = starts_with_driver or bool(virtual_bench)
-        self._driver = DriverClient(node, driver, virtual_bench)
+        self._driver = DriverClient(node, driver, virtual_bench, waits)
         self._topics = BenchTopics.of(node, namespace_of(driver))
         self.reset()
 
@@ -146,13 +147,14 @@ class SessionRecorder:
         left = [run for run in plan if run.name not in bags]
         if not left:
             return self._report
-        with BenchLink(self._node, session.joint, namespace_of(self._driver.driver)) as link:
+        namespace, waits = namespace_of(self._driver.driver), self._waits
+        with BenchLink(self._node, session.joint, namespace, waits) as link:
             hung: int | None = None
-            timeout = readiness.STARTUP if self._starts_with_driver else readiness.DISCOVERY
+            timeout = waits.startup if self._starts_with_driver else waits.discovery
             for run in left:
                 call = _Call(operator, run, len(plan), self._report.dropped)
                 wait_for_bench(link, session, self._driver, call.prepare, call.tick, timeout)
-                timeout = readiness.DISCOVERY
+                timeout = waits.discovery
                 if hung is None:
                     warning = supply_warning(session, measured_supply(link, call.tick))
                     if warning is not None:
@@ -177,7 +179,8 @@ class SessionRecorder:
     def _record(
         self, link: BenchLink, session: Session, run: PlannedRun, output: Path, call: _Call
     ) -> RunReport:
-        for attempt in range(1, ATTEMPTS + 1):
+        attempts = self._waits.attempts
+        for attempt in range(1, attempts + 1):
             report = self._attempt(link, session, run, output / run.name, call)
             if report.spoiled is None:
                 recorded = RunRecorded(
@@ -199,11 +202,11 @@ class SessionRecorder:
                 problem=spoiled,
                 kept=kept,
                 attempt=attempt,
-                attempts=ATTEMPTS,
+                attempts=attempts,
             )
             call.operator.tell(notice, warning=True)
         raise BadData(
-            f"run {run.label}", f"{spoiled} in the last of {ATTEMPTS} attempts", advice=spoiled.cure
+            f"run {run.label}", f"{spoiled} in the last of {attempts} attempts", advice=spoiled.cure
         )
 
     def _attempt(

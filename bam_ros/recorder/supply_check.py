@@ -21,7 +21,6 @@ Without torque there is no sag: what is left is the sensor (0.1 V steps, a few p
 set. That of BAM's own recordings of an XL330 is off by 1.4 %.
 """
 _SAMPLES = 15  # readings of some servos ripple; their median does not
-_STATES_TIMEOUT = 2.0  # s; the driver was heard a moment ago
 
 
 def measured_supply(link: BenchLink, tick: Tick) -> float:
@@ -32,7 +31,7 @@ def measured_supply(link: BenchLink, tick: Tick) -> float:
         tick: called about ten times a second; what it raises ends the measurement.
     """
     readings: dict[int, float] = {}
-    deadline = time.monotonic() + _STATES_TIMEOUT
+    deadline = time.monotonic() + link.waits.supply
     while len(readings) < _SAMPLES and time.monotonic() < deadline:
         states = link.newest
         if states is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,22 +21,38 @@ from bam_core.gears import (
 from papers.claim import Claim, claim
 from papers.kikuuwe.benchmark import random_problem
 
-_GEARS = 20_000
-_COUPLED = 300  # sets of joints, for lemmas 3 and 4
-_STEPS = 2000  # of joints, for their energy
-_REST_STEPS = 100_000
 _ROUNDING = 1e-9
 _DRIVE = 40.0  # N·m, of section 6.1
 
 
-def law_claims() -> list[Claim]:
+@dataclass(frozen=True, kw_only=True)
+class LawCounts:
+    """How often each law is tried.
+
+    Attributes:
+        gears: of the laws of one joint.
+        coupled: sets of joints, for lemmas 3 and 4.
+        steps: of joints, for their energy.
+        rest_steps: of gears that stay at rest.
+    """
+
+    gears: int = 20_000
+    coupled: int = 300
+    steps: int = 2000
+    rest_steps: int = 100_000
+
+
+COUNTS = LawCounts()
+
+
+def law_claims(counts: LawCounts = COUNTS) -> list[Claim]:
     """Check equations 24-38 and lemmas 1-4, and static friction."""
     random = np.random.default_rng(0)
     return [
-        *_static_claims(random),
-        *_dynamic_claims(random),
-        *_joint_claims(random),
-        *_rest_claims(random),
+        *_static_claims(random, counts.gears),
+        *_dynamic_claims(random, counts.gears),
+        *_joint_claims(random, counts.coupled),
+        *_rest_claims(random, counts.rest_steps),
     ]
 
 
@@ -51,9 +68,9 @@ def _none(name: str, count: int, of: int) -> Claim:
     return claim("construction", f"{name}, of {of}", 0, count, count == 0, "a theorem has no exceptions")
 
 
-def _static_claims(random: np.random.Generator) -> list[Claim]:
+def _static_claims(random: np.random.Generator, gears: int) -> list[Claim]:
     worst, disagreements, locked, unequal = 0.0, 0, 0, 0
-    for _ in range(_GEARS):
+    for _ in range(gears):
         forward, backward = random.uniform(0.01, 0.99), random.uniform(-1.0, 0.99)
         gear = Asymmetry.from_efficiencies(forward=forward, backward=backward)
         back = (gear.forward_efficiency, gear.backward_efficiency)
@@ -75,15 +92,15 @@ def _static_claims(random: np.random.Generator) -> list[Claim]:
         locked += bool(gear.holds(drive, 0.0)) == gear.is_forward_drivable
     return [
         _miss("(26), (27): efficiencies there and back, largest miss", worst),
-        _none("(23), (24), (25): gears and torques about which they disagree", disagreements, _GEARS),
-        _none("fig. 5: gears that a torque alone moves against their class", locked, _GEARS),
-        _none("4.2: gears with 0 < η_b < η_f < 1 and not |γ_u| < |γ_v| < 1", unequal, _GEARS),
+        _none("(23), (24), (25): gears and torques about which they disagree", disagreements, gears),
+        _none("fig. 5: gears that a torque alone moves against their class", locked, gears),
+        _none("4.2: gears with 0 < η_b < η_f < 1 and not |γ_u| < |γ_v| < 1", unequal, gears),
     ]
 
 
-def _dynamic_claims(random: np.random.Generator) -> list[Claim]:
+def _dynamic_claims(random: np.random.Generator, gears: int) -> list[Claim]:
     lemma_1, inclusion, apparent, falls = 0.0, 0.0, 0.0, 0
-    for _ in range(_GEARS):
+    for _ in range(gears):
         drive, feedback = random.normal(0.0, 10.0), random.uniform(-3.0, 3.0)
         forces = internal_forces(drive, feedback)
         if abs(feedback) < 1.0 and not len(forces):
@@ -112,7 +129,7 @@ def _dynamic_claims(random: np.random.Generator) -> list[Claim]:
         _miss("lemma 1, (31): largest miss of λ - ρ|λ| = φ, |ρ| < 3", lemma_1),
         _miss("(14), (32)-(34): largest miss of the inclusion", inclusion, "N·m"),
         _miss("(38): largest miss of apparent inertias", apparent, "rad/s²"),
-        _none("lemma 2: gears whose Φ falls somewhere, or does not rise from s = -1 to 1", falls, _GEARS),
+        _none("lemma 2: gears whose Φ falls somewhere, or does not rise from s = -1 to 1", falls, gears),
     ]
 
 
@@ -126,9 +143,9 @@ def _apparent(gear: Gear, drive: float, load: float, forwards: bool) -> float:
     return (drive / share - load) / (m / share + M)
 
 
-def _joint_claims(random: np.random.Generator) -> list[Claim]:
+def _joint_claims(random: np.random.Generator, coupled: int) -> list[Claim]:
     difference, bound, jump, residual = 0.0, 0.0, 0.0, 0.0
-    for _ in range(_COUPLED):
+    for _ in range(coupled):
         count = int(random.integers(1, 13))
         P = random.normal(size=(count, count))
         P *= random.uniform(0.1, 0.95) / np.linalg.norm(P, 2)
@@ -163,11 +180,11 @@ def _joint_claims(random: np.random.Generator) -> list[Claim]:
     ]
 
 
-def energy_check() -> Claim:
+def energy_check(steps: int = COUNTS.steps) -> Claim:
     """Check that friction takes energy in (69), of which the paper does not speak."""
     random = np.random.default_rng(3)
     gained, moving = -math.inf, 0
-    for index in range(_STEPS):
+    for index in range(steps):
         problem = random_problem(random, 1 + index % 12)
         made = problem.joints.step(problem.velocity, problem.drive, problem.load, problem.inertia, 1e-3)
         total = np.diag(problem.joints.input_inertia) + problem.inertia
@@ -177,10 +194,10 @@ def energy_check() -> Claim:
         moving += bool(np.any(made.velocity != 0.0) and np.any(made.velocity != problem.velocity))
     return claim(
         "construction",
-        f"(69): most energy that friction adds in a step, of {_STEPS} steps",
+        f"(69): most energy that friction adds in a step, of {steps} steps",
         None,
         gained,
-        gained <= 1e-12 and moving > 0.5 * _STEPS,
+        gained <= 1e-12 and moving > 0.5 * steps,
         f"friction takes energy; 1e-12 J is rounding. In more than half of the steps, {moving}, some joint"
         " moves with a velocity that changes: at rest nothing is taken",
         "J",
@@ -194,11 +211,11 @@ def _internal(phi: Array, P: Array, s: Array, start: Array) -> Array:
     return start
 
 
-def _rest_claims(random: np.random.Generator) -> list[Claim]:
+def _rest_claims(random: np.random.Generator, steps: int) -> list[Claim]:
     """Loads alone leave gears that lock themselves at rest; drives move them."""
     gear = Gear(asymmetry=Asymmetry(input_side=0.2, output_side=1.05), input_inertia=1.0, output_inertia=1.0)
     speed = fastest = 0.0
-    for load in random.normal(0.0, 400.0, _REST_STEPS):
+    for load in random.normal(0.0, 400.0, steps):
         speed = gear.step(speed, 0.0, float(load), 1e-3).velocity
         fastest = max(fastest, abs(speed))
     driven = abs(gear.step(0.0, _DRIVE, 0.0, 1e-3).velocity)
@@ -206,13 +223,13 @@ def _rest_claims(random: np.random.Generator) -> list[Claim]:
     inertia = np.array([[5.0, 2.0], [2.0, 1.0]])
     none = np.zeros(2)
     velocity, friction, fastest_joint = none, none, 0.0
-    for load in random.normal(0.0, 300.0, (_REST_STEPS, 2)):
+    for load in random.normal(0.0, 300.0, (steps, 2)):
         made = joints.step(velocity, none, load, inertia, 1e-3, start=friction)
         velocity, friction = made.velocity, made.friction
         fastest_joint = max(fastest_joint, float(np.max(np.abs(velocity))))
     moved = np.abs(joints.step(none, np.full(2, _DRIVE), none, inertia, 1e-3).velocity)
     return [
-        _rest_claim(f"(45): largest speed by loads, {_REST_STEPS} steps, 1 joint", fastest, driven),
+        _rest_claim(f"(45): largest speed by loads, {steps} steps, 1 joint", fastest, driven),
         _rest_claim("(69): the same, 2 joints", fastest_joint, float(moved.max())),
     ]
 

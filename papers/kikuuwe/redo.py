@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from papers.kikuuwe.examples import ELBOW_OUT, WALL_STIFFNESS, run_rod
 from papers.kikuuwe.exhibits import EXHIBITS
 from papers.kikuuwe.figure_8 import edge_of, figure_8_problem, vertices_of
 from papers.kikuuwe.internal_force_plots import plot_internal_force, plot_projection
-from papers.kikuuwe.laws import energy_check, law_claims
+from papers.kikuuwe.laws import COUNTS, LawCounts, energy_check, law_claims
 from papers.kikuuwe.mechanisms import mechanism_claims
 from papers.kikuuwe.motion_plots import plot_rod, plot_stiffness, plot_wall
 from papers.kikuuwe.remarks import remark_claims
@@ -40,24 +40,47 @@ from papers.kikuuwe.wall import (
 )
 from papers.redone import Redone, Task
 
-_MECHANISMS, _REMARK_GEARS, _PROJECTIONS = 2000, 2000, 400
-_PROBLEMS, _ENUMERATED, _FIXED = 3000, 200, 300
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """How often the claims that need no example are tried.
+
+    Attributes:
+        mechanisms: gears made of shafts and screws.
+        laws: of equations and lemmas.
+        remark_gears: gears of the remarks.
+        projections: of axproj.
+        problems: of several joints.
+        enumerated: of these, whose solutions are all listed.
+        fixed: of these, by steps of a fixed point.
+    """
+
+    mechanisms: int = 2000
+    laws: LawCounts = COUNTS
+    remark_gears: int = 2000
+    projections: int = 400
+    problems: int = 3000
+    enumerated: int = 200
+    fixed: int = 300
 
 
-def run(task: Task) -> Redone:
+_COUNTS = Counts()
+
+
+def run(task: Task, counts: Counts = _COUNTS) -> Redone:
     """Redo the paper; see `papers.paper`."""
     task.say("equations, lemmas, mechanisms")
-    claims = mechanism_claims(_MECHANISMS) + law_claims()
-    task.say(f"remarks, axproj on {_PROBLEMS} problems")
+    claims = mechanism_claims(counts.mechanisms) + law_claims(counts.laws)
+    task.say(f"remarks, axproj on {counts.problems} problems")
     of_remarks, checks = remark_claims(
-        gears=_REMARK_GEARS,
-        projections=_PROJECTIONS,
-        problems=_PROBLEMS,
-        enumerated=_ENUMERATED,
-        fixed=_FIXED,
+        gears=counts.remark_gears,
+        projections=counts.projections,
+        problems=counts.problems,
+        enumerated=counts.enumerated,
+        fixed=counts.fixed,
     )
     claims += of_remarks
-    checks.append(energy_check())
+    checks.append(energy_check(counts.laws.steps))
     task.say("figures 5 to 8")
     _draw_statics(task.output)
     _draw_solutions(task.output)

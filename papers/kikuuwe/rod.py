@@ -21,7 +21,7 @@ _MUCH_REASON = (
     "a gear without friction presses at rest with the drive itself, 40 N·m; 'much larger' is read as three"
     " times that"
 )
-_COULOMB = np.arange(0.0, 202.0, 2.0)  # N·m, past five times the drive
+_COULOMB = tuple(np.arange(0.0, 202.0, 2.0).tolist())  # N·m, past five times the drive
 _FEEDBACK = 0.425  # ρ̂ of γ_v = 1.05
 
 
@@ -106,26 +106,25 @@ def rod_claims(rods: Sequence[RodRun], case: str = "", *, rigid: bool = True) ->
     ]
 
 
-def coulomb_rod_claim(locking: RodRun) -> Claim:
+def coulomb_rod_claim(locking: RodRun, tried: Sequence[float] = _COULOMB) -> Claim:
     """Look for a load-independent friction with which the rod does what it does at γ_v = 1.05.
 
     Args:
         locking: that rod; without its features it would be nothing that another one has not all of them.
+        tried: load-independent friction, N·m.
     """
     none = Asymmetry(input_side=0.0, output_side=0.0)
     best, most = 0.0, -1
-    for coulomb in _COULOMB:
-        gear = Gear(
-            asymmetry=none, input_inertia=1.0, output_inertia=1.0, friction=Friction(coulomb=float(coulomb))
-        )
+    for coulomb in tried:
+        gear = Gear(asymmetry=none, input_inertia=1.0, output_inertia=1.0, friction=Friction(coulomb=coulomb))
         done = _features(run_rod(gear))
         if done > most:
-            best, most = float(coulomb), done
+            best, most = coulomb, done
     asymmetric = _features(locking)
     return claim(
         "synthetic",
         "6.1, of four features, those of the gear with γ_v = 1.05, and most of load-independent friction to"
-        f" {_COULOMB[-1]:g} N·m (at {best:g} N·m)",
+        f" {tried[-1]:g} N·m (at {best:g} N·m)",
         "4, not all: cannot be produced",
         f"{asymmetric}, {most}",
         asymmetric == 4 and most < 4,

@@ -10,7 +10,7 @@ import pytest
 
 
 def test_what_only_a_test_or_a_template_uses_is_used_and_the_rest_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     room = tmp_path / "bam_core"
     room.mkdir()
@@ -19,11 +19,10 @@ def test_what_only_a_test_or_a_template_uses_is_used_and_the_rest_is_told(
     (room / "page.jinja").write_text("{{ shown() }}")
     (tmp_path / "test").mkdir()
     (tmp_path / "test" / "test_names.py").write_text("tested()\n\ndef of_the_test():\n    pass\n")
-    monkeypatch.setattr(dead_code, "ROOT", tmp_path)
-    monkeypatch.setattr(dead_code, "CHECKED", ("bam_core",))
-    monkeypatch.setattr(dead_code, "USERS", ("test",))
-    monkeypatch.setattr(dead_code, "WHITELIST", {"a library": "listed gone"})
-    assert dead_code.main() == 1
+    house = dead_code.House(
+        root=tmp_path, checked=("bam_core",), users=("test",), whitelist={"a library": "listed gone"}
+    )
+    assert dead_code.main(house) == 1
     unused, stale, count = capsys.readouterr().out.splitlines()
     assert (unused.partition(":")[0], unused.split()[-1]) == ("bam_core/names.py", "'alone'")
     assert stale.startswith("tools/dead_code.py: 'gone'")

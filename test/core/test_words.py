@@ -61,7 +61,7 @@ IN_SOURCE = [
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path: Path) -> Path:
     """A checkout with one source and one page."""
     for file, text in {
         words.LIST: LIST,
@@ -72,12 +72,11 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }.items():
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(text)
-    monkeypatch.setattr(words, "ROOT", tmp_path)
     return tmp_path
 
 
-def _run(capsys: pytest.CaptureFixture[str], argv: Sequence[str] = ()) -> tuple[int, list[str]]:
-    status = words.main(argv)
+def _run(root: Path, capsys: pytest.CaptureFixture[str], argv: Sequence[str] = ()) -> tuple[int, list[str]]:
+    status = words.main(argv, root)
     return status, capsys.readouterr().out.splitlines()
 
 
@@ -102,7 +101,7 @@ def test_a_word_beyond_its_count_is_reported_with_the_term_to_write(
     (root / words.COUNTS).write_text(
         "bam_core/cli: {told: 5, had again: 1, press teeth: 2, each: 3}\ndocs: {told: 1}\n"
     )
-    status, lines = _run(capsys)
+    status, lines = _run(root, capsys)
     assert status == 1
     assert [
         re.findall(r"docs/page.md:(\d): '(.+)': write '(\w+)' \(docs has (\d), (\d) .*", line)
@@ -123,14 +122,14 @@ def test_a_count_that_is_too_high_is_lowered_on_request_and_never_raised(
     counts.write_text(
         "bam_core/cli: {told: 9, had again: 1, press teeth: 2, each: 2}\ndocs: {told: 2, each: 4}\n"
     )
-    status, lines = _run(capsys)
+    status, lines = _run(root, capsys)
     assert status == 1
     too_high = [line.split(": ", 1)[1] for line in lines if line.endswith("--lower")]
     assert [(line.partition(":")[0], *_numbers(line)) for line in too_high] == [
         ("bam_core/cli", 9, 5),
         ("docs", 4, 0),
     ]
-    status, lines = _run(capsys, ["--lower"])
+    status, lines = _run(root, capsys, ["--lower"])
     assert counts.read_text().startswith("# ")
     lowered = words.yaml.safe_load(counts.read_text())
     assert lowered == {
@@ -144,7 +143,7 @@ def test_a_count_that_is_too_high_is_lowered_on_request_and_never_raised(
 def test_sources_without_such_words_pass(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (root / "bam_core/cli/logs.py").write_text("x = 1\n")
     (root / "docs/page.md").write_text("Reported.\n")
-    status, (line,) = _run(capsys)
+    status, (line,) = _run(root, capsys)
     assert status == 0
     assert _numbers(line) == [0, 0]
 
@@ -152,10 +151,10 @@ def test_sources_without_such_words_pass(root: Path, capsys: pytest.CaptureFixtu
 def test_occurrences_of_a_word_are_listed_by_any_of_its_forms(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, lines = _run(capsys, ["--list", "press teeth"])
+    status, lines = _run(root, capsys, ["--list", "press teeth"])
     assert status == 0
     assert [line.split("'")[1] for line in lines] == ["PressTeeth", "press_teeth_hard"]
-    assert len(_run(capsys, ["--list"])[1]) == len(IN_SOURCE) + 3
+    assert len(_run(root, capsys, ["--list"])[1]) == len(IN_SOURCE) + 3
 
 
 def test_the_list_has_no_word_twice() -> None:

@@ -10,7 +10,7 @@ import sys
 import time
 
 from test.fuzz.limits import Watch
-from test.fuzz.target import Target, folder
+from test.fuzz.target import HANG, Target, folder
 
 _MARK = "fuzzed"
 _INPUTS_PER_CHECK = 64  # inputs between looks at the clock
@@ -24,10 +24,13 @@ class Count:
         replayed: how many inputs come first that were tried before; they do not count.
         wanted: packets after which the process ends.
         seconds: after which it ends at the latest; 0: any time.
+        longest: time that an input may take, s.
     """
 
-    def __init__(self, target: Target, *, replayed: int, wanted: int, seconds: float) -> None:
-        self._check, self._watch = target.check, Watch()
+    def __init__(
+        self, target: Target, *, replayed: int, wanted: int, seconds: float, longest: float = HANG
+    ) -> None:
+        self._check, self._watch = target.check, Watch(longest)
         self._replayed, self._wanted = replayed, wanted
         self._end = time.monotonic() + seconds if seconds else None
         self.inputs = self.packets = 0

@@ -17,17 +17,18 @@ _STATUS = Path("/proc/self/status")
 
 
 class HangError(Exception):
-    """An input took more time of the processor than `HANG`."""
+    """An input took more time of the processor than it may."""
 
 
 class Watch:
-    """Raises HangError in work that takes longer than inputs may; costs little where it is often used."""
+    """Raises HangError in work that takes longer than inputs may, s; costs little where it is often used."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest: float = HANG) -> None:
+        self._longest = longest
         self._before = signal.signal(signal.SIGVTALRM, self._stop)
 
     def __enter__(self) -> None:
-        signal.setitimer(signal.ITIMER_VIRTUAL, HANG)
+        signal.setitimer(signal.ITIMER_VIRTUAL, self._longest)
 
     def __exit__(self, *_: object) -> None:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
@@ -36,24 +37,23 @@ class Watch:
         """Let signals do what they did before."""
         signal.signal(signal.SIGVTALRM, self._before)
 
-    @staticmethod
-    def _stop(*_: object) -> None:
-        raise HangError(f"takes more than {HANG:g} s")
+    def _stop(self, *_: object) -> None:
+        raise HangError(f"takes more than {self._longest:g} s")
 
 
 @contextmanager
-def limited() -> Iterator[None]:
+def limited(longest: float = HANG, most: int = MEMORY) -> Iterator[None]:
     """Raise HangError where work takes longer than inputs may, AssertionError where it takes more memory."""
     Path("/proc/self/clear_refs").write_text("5")  # begin a new peak
     resident = _memory("VmRSS")
-    watch = Watch()
+    watch = Watch(longest)
     try:
         with watch:
             yield
     finally:
         watch.close()
     grown = _memory("VmHWM") - resident
-    assert grown < MEMORY, f"takes {grown >> 20} MB"
+    assert grown < most, f"takes {grown >> 20} MB"
 
 
 def _memory(field: str) -> int:

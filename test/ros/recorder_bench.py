@@ -22,7 +22,9 @@ from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.servo_bus import ServoBus, ServoSample
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.recorder import RecordingStopped, Session
+from bam_ros.recorder.motion import MotionTimes
 from bam_ros.recorder.session_recorder import Progress, RecordState
+from bam_ros.recorder.waits import Waits
 from bam_ros.text.notice import Notice
 from test.ros.fake_about import FAKE_ABOUT
 from test.ros.recorder_time import RecorderTime, TimedBus
@@ -57,16 +59,14 @@ def short_session(scripts: tuple[str, ...] = ("sin_sin", "lift_and_drop"), **cha
     return Session(**{**fields, **changes})
 
 
-def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the waits before and after a script, which a bench without mass does not need.
-
-    The time that driver and discovery have is that of a machine which may stand still.
-    """
-    for name, seconds in (("FREE_TIME", 0.02), ("STILL_TIME", 0.05), ("SHORTEST_MOVE", 0.1)):
-        monkeypatch.setattr(f"bam_ros.recorder.motion.{name}", seconds)
-    monkeypatch.setattr("bam_ros.recorder.run.SILENCE", PATIENCE)
-    monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", PATIENCE)
-    monkeypatch.setattr("bam_ros.recorder.supply_check._STATES_TIMEOUT", PATIENCE)
+HURRY = Waits(
+    discovery=PATIENCE,
+    silence=PATIENCE,
+    supply=PATIENCE,
+    motion=MotionTimes(free=0.02, still=0.05, shortest_move=0.1),
+)
+"""Short waits before and after a script, which a bench without mass does not need. The time that driver and
+discovery have is that of a machine which may stand still."""
 
 
 class FakeDriver(ServoNode):

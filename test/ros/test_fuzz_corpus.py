@@ -58,22 +58,19 @@ def test_another_exception_is_a_finding() -> None:
         attempt(lambda: {}["a"])
 
 
-def test_memory_of_an_input_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("test.fuzz.limits.MEMORY", 1 << 26)
-    with pytest.raises(AssertionError, match="MB"), limited():
+def test_memory_of_an_input_is_limited() -> None:
+    with pytest.raises(AssertionError, match="MB"), limited(most=1 << 26):
         assert len(b"a" * (1 << 26) + b"b") > 1
 
 
-def test_time_of_an_input_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("test.fuzz.limits.HANG", 0.05)
-    with pytest.raises(HangError), limited():
+def test_time_of_an_input_is_limited() -> None:
+    with pytest.raises(HangError), limited(longest=0.05):
         _hang()
 
 
-def test_an_input_that_hangs_ends_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("test.fuzz.limits.HANG", 0.05)
+def test_an_input_that_hangs_ends_a_search() -> None:
     target = Target(check=lambda _: _hang(), seeds=list, modules=(), runs=1)
-    count = Count(target, replayed=0, wanted=9, seconds=0.0)
+    count = Count(target, replayed=0, wanted=9, seconds=0.0, longest=0.05)
     try:
         with pytest.raises(HangError):
             count.check(b"")

@@ -254,9 +254,14 @@ def _fixed_step(information: Array, gradient: Array, start: Array, index: int | 
 
 
 def valley_around(
-    servo: ServoModel, recordings: Sequence[Recording], optimum: Sensitivity, information: Evidence
+    servo: ServoModel,
+    recordings: Sequence[Recording],
+    optimum: Sensitivity,
+    information: Evidence,
+    *,
+    most_logs: int = MOST_LOGS,
 ) -> Valley:
-    """Return the cost around an optimum; of more than MOST_LOGS logs, only representative ones count.
+    """Return the cost around an optimum; of more than `most_logs` logs, only representative ones count.
 
     The optimum of these logs alone is elsewhere. So their residuals at the optimum of all logs are set to
     zero.
@@ -266,11 +271,12 @@ def valley_around(
         recordings: that it was fitted to.
         optimum: the linear model there, with corrected residuals (see `Valley`).
         information: of the logs there.
+        most_logs: number of logs that count.
     """
     weights = SampleWeights(optimum)
     start = optimum
-    if len(recordings) > MOST_LOGS:
-        chosen = {id(log) for log in representative(recordings, MOST_LOGS)}
+    if len(recordings) > most_logs:
+        chosen = {id(log) for log in representative(recordings, most_logs)}
         kept = np.array([id(log) in chosen for log in recordings])
         start = part(optimum, kept)
         weights = SampleWeights(start)

@@ -65,6 +65,8 @@ class VirtualServo(ABC):
         self._ram = tuple(register for register in table.registers if not register.eeprom)
         self._registered: list[tuple[Register, int]] | None = None
         self._supply = bench.hidden.supply_voltage
+        self.boot_time = BOOT_TIME
+        """Time for which it is silent after a reboot, s."""
         self._boots_until = now
         self._heard = now
         self._updated = -math.inf

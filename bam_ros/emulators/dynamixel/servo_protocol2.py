@@ -13,7 +13,6 @@ from bam_ros.emulators.dynamixel.bench import Bench
 from bam_ros.emulators.dynamixel.control_law import Protocol2Law
 from bam_ros.emulators.dynamixel.packets import BROADCAST_ID, Complaint, Instruction, Packet, Refused
 from bam_ros.emulators.dynamixel.servo import (
-    BOOT_TIME,
     ENCODER_BIT,
     OVERHEATING_BIT,
     OVERLOAD_BIT,
@@ -158,7 +157,7 @@ class Protocol2Servo(VirtualServo):
         match packet.instruction:
             case Instruction.REBOOT:
                 self.power_on(now)
-                self._boots_until = now + BOOT_TIME
+                self._boots_until = now + self.boot_time
             case Instruction.FACTORY_RESET:
                 option = packet.parameters[:1][0] if packet.parameters else -1
                 if option == _RESET_ALL and packet.id != BROADCAST_ID:
@@ -167,7 +166,7 @@ class Protocol2Servo(VirtualServo):
                     self.factory_reset(_RESET_KEEP[option], now)
                 else:
                     raise Refused(Complaint.RANGE)
-                self._boots_until = now + BOOT_TIME
+                self._boots_until = now + self.boot_time
             case Instruction.CLEAR:
                 self._clear(packet.parameters, now)
             case _:

@@ -29,7 +29,6 @@ _LONGEST_WAIT = 20_000_000
 """How long the server sleeps at most, ns."""
 _SWITCH_INTERVAL = 2e-4  # s; other threads hold the interpreter no longer while a frame waits
 _STALL = 30_000_000  # asleep for longer than it wanted by this, ns: the emulator did not get the processor
-_SILENCE = 0.5  # s; a master in a cycle that sends nothing for this long has gone
 _TIMES = 4096
 _GET_FLAGS, _UP, _LOOPBACK = 0x8913, 0x1, 0x8  # SIOCGIFFLAGS, IFF_UP, IFF_LOOPBACK
 
@@ -41,11 +40,13 @@ class SegmentServer:
         segment: the slaves.
         interface: name of the network interface.
         seed: of the dice for frame faults.
+        silence: time after which a master in a cycle that sends nothing has gone, s.
     """
 
-    def __init__(self, segment: Segment, interface: str, *, seed: int = 0) -> None:
+    def __init__(self, segment: Segment, interface: str, *, seed: int = 0, silence: float = 0.5) -> None:
         self.segment = segment
         self.interface = interface
+        self._silence = silence
         self.lock = threading.Lock()
         self.received = self.answered = self.lost = 0
         """Frames: that came in, that went back, that a fault swallowed."""
@@ -120,12 +121,12 @@ class SegmentServer:
         return list(self._times)[: min(self.received, _TIMES)]
 
     def _wait_for_silence(self, timeout: float) -> None:
-        """Wait until no frame has come for `_SILENCE`, for at most `timeout` s."""
+        """Wait until no frame has come for `silence`, for at most `timeout` s."""
         deadline = time.monotonic() + timeout
         received = -1
         while received != self.received and time.monotonic() < deadline:
             received = self.received
-            time.sleep(_SILENCE)
+            time.sleep(self._silence)
 
     def _serve(self) -> None:
         with contextlib.suppress(OSError):

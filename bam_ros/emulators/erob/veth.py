@@ -15,8 +15,6 @@ from bam_ros.emulators.erob.permission import veth_refused
 from bam_ros.erob.interface import has_carrier
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,15}")
-# The kernel tells that a cable is plugged some time after it is: on a busy machine a second later.
-_LINK_TIMEOUT = 10.0  # s
 _LINK_POLL = 0.005  # s
 
 
@@ -26,9 +24,11 @@ class VethPair:
     Args:
         master: name of the end that a master opens.
         slaves: name of the other end.
+        link_timeout: time in which the ends find each other, s. The kernel reports that a cable is plugged
+            some time after it is: on a busy machine a second later.
     """
 
-    def __init__(self, master: str, slaves: str) -> None:
+    def __init__(self, master: str, slaves: str, link_timeout: float = 10.0) -> None:
         for name in (master, slaves):
             if not _NAME.fullmatch(name) or name in (".", ".."):
                 raise OutOfRange(
@@ -40,6 +40,7 @@ class VethPair:
             )
         self.master = master
         self.slaves = slaves
+        self._link_timeout = link_timeout
         self._made = False
 
     @classmethod
@@ -86,13 +87,13 @@ class VethPair:
         self._wait_for_link()
 
     def _wait_for_link(self) -> None:
-        deadline = time.monotonic() + _LINK_TIMEOUT
+        deadline = time.monotonic() + self._link_timeout
         while not (has_carrier(self.master) and has_carrier(self.slaves)):
             if time.monotonic() > deadline:
                 self.remove()
                 raise Unavailable(
                     f"veth pair {self.master}:{self.slaves}",
-                    f"has no link {_LINK_TIMEOUT:.0f} s after it was made",
+                    f"has no link {self._link_timeout:.0f} s after it was made",
                     advice="look at ip link",
                 )
             time.sleep(_LINK_POLL)

@@ -194,11 +194,8 @@ def test_a_scheduler_that_runs_already_is_used_by_its_address(path: None, tmp_pa
         ("", Unavailable),
     ],
 )
-def test_a_bad_address_is_told_in_one_line(
-    address: str, kind: type[BamError], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(executors, "_ANSWER", 0.5)
-    with refused(kind) as caught, open_cluster(address):
+def test_a_bad_address_is_told_in_one_line(address: str, kind: type[BamError]) -> None:
+    with refused(kind) as caught, open_cluster(address, 0.5):
         pass
     assert repr(address) in str(caught.value)
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from bam_core.errors import OutOfRange
-from bam_core.robot import restarts
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.restarts import LEAD, pieces, start_states
 from bam_core.robot.run import RobotRun
@@ -60,10 +59,10 @@ def test_with_the_true_servos_pieces_follow_within_encoder_counts(run: RobotRun)
     assert np.abs(found - run.position).max() < 12e-3  # a start without the velocity is 40 mrad off
 
 
-def test_pieces_begin_at_measured_positions(run: RobotRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(restarts, "LEAD", 0.0)
+def test_pieces_begin_at_measured_positions(run: RobotRun) -> None:
     wrong = RobotDeviations(zero={"elbow": 0.05, "shoulder": -0.05}, strength={"shoulder": -0.4})
-    found = bench().restarted(HORIZON).simulate(run, servos("m1"), wrong)
+    at_once = replace(bench().restarted(HORIZON), restart_lead=0.0)
+    found = at_once.simulate(run, servos("m1"), wrong)
     starts = np.searchsorted(run.time, HORIZON * np.arange(1, 5))
     assert np.abs(found - run.position)[starts].max() < 2e-3
     assert np.abs(found - run.position).max() > 0.03

@@ -22,13 +22,12 @@ from papers.kikuuwe.benchmark import random_problem
 from papers.kikuuwe.elastic_teeth import run_elastic_rod
 from papers.kikuuwe.examples import WALL_STIFFNESS, run_rod
 from papers.kikuuwe.exhibits import EXHIBITS
-from papers.kikuuwe.laws import energy_check, law_claims
+from papers.kikuuwe.laws import LawCounts, energy_check, law_claims
 from papers.kikuuwe.mechanisms import mechanism_claims
-from papers.kikuuwe.redo import count_statements
+from papers.kikuuwe.redo import Counts, count_statements, run
 from papers.kikuuwe.remarks import remark_claims
 from papers.kikuuwe.rod import ROD_SIDES, coulomb_rod_claim, rod_claims
 from papers.kikuuwe.wall import STATEMENTS, all_walls, wall_claims, well_posed_check
-from papers.paper import reproduce
 from papers.redone import Redone, Task
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -41,22 +40,17 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def redone(output: Path) -> Redone:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, count in (
-            ("redo._MECHANISMS", 100),
-            ("redo._REMARK_GEARS", 100),
-            ("redo._PROJECTIONS", 60),
-            ("redo._PROBLEMS", 240),
-            ("redo._ENUMERATED", 40),
-            ("redo._FIXED", 120),
-            ("laws._GEARS", 500),
-            ("laws._COUPLED", 40),
-            ("laws._STEPS", 240),
-            ("laws._REST_STEPS", 2000),
-        ):
-            patch.setattr(f"papers.kikuuwe.{name}", count)
-        said: list[str] = []
-        found = reproduce("kikuuwe", Task(output=output, say=said.append))
+    few = Counts(
+        mechanisms=100,
+        laws=LawCounts(gears=500, coupled=40, steps=240, rest_steps=2000),
+        remark_gears=100,
+        projections=60,
+        problems=240,
+        enumerated=40,
+        fixed=120,
+    )
+    said: list[str] = []
+    found = run(Task(output=output, say=said.append), few)
     assert len(said) >= 5
     return found
 
@@ -71,12 +65,8 @@ def walls() -> list[Claim]:
 
 
 def few_laws() -> list[Claim]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("papers.kikuuwe.laws._GEARS", 100)
-        patch.setattr("papers.kikuuwe.laws._COUPLED", 4)
-        patch.setattr("papers.kikuuwe.laws._STEPS", 24)
-        patch.setattr("papers.kikuuwe.laws._REST_STEPS", 200)
-        return [*mechanism_claims(50), *law_claims(), energy_check()]
+    counts = LawCounts(gears=100, coupled=4, steps=24, rest_steps=200)
+    return [*mechanism_claims(50), *law_claims(counts), energy_check(counts.steps)]
 
 
 def load_term_reversed(patch: pytest.MonkeyPatch) -> None:
@@ -251,10 +241,10 @@ def test_robots_that_never_move_bear_nothing_out_that_is_said_of_the_wall(
 def test_a_gear_without_friction_has_not_all_features_of_one_that_locks_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("papers.kikuuwe.rod._COULOMB", np.array([0.0, 20.0, 100.0]))
-    assert coulomb_rod_claim(run_rod(1.05)).holds
+    tried = (0.0, 20.0, 100.0)
+    assert coulomb_rod_claim(run_rod(1.05), tried).holds
     friction_off(monkeypatch)
-    assert coulomb_rod_claim(run_rod(1.05)).missed
+    assert coulomb_rod_claim(run_rod(1.05), tried).missed
 
 
 def test_the_claims_of_the_rod_hold_without_a_bug_and_with_elastic_teeth() -> None:

@@ -14,7 +14,6 @@ from bam_core.errors import BamError, OutOfRange, Unavailable
 from bam_ros.driver.servo_bus import BusTimeout, Gains, ServoGoal
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.dynamixel.guardian import SILENCE, Guardian
-from bam_ros.emulators.dynamixel import servo_protocol2
 from bam_ros.emulators.dynamixel.packets import BROADCAST_ID, Packet
 from test.ros.ros_helpers import CALM, VirtualServos, wait_for
 
@@ -118,8 +117,9 @@ def hold_last(bus: DynamixelBus) -> None:
 def test_the_guardian_stays_quiet_while_servos_reboot_slowly(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servo_protocol2, "BOOT_TIME", 2.0 * SILENCE)
     virtual, bus = pair("xl330", guardian_silence=SILENCE)
+    for servo in virtual.bus.servos:
+        servo.boot_time = 2.0 * SILENCE
     bus.open()
     hold_last(bus)
     bus.release()

@@ -14,7 +14,6 @@ import pytest
 from bam_core.errors import BamError, Conflict, Missing, OutOfRange, Unsupported, WrongShape
 from bam_core.servo.model import load_servo
 from bam_ros.driver.servo_bus import BusGone
-from bam_ros.erob import interface
 from bam_ros.erob.commissioning import interpolation_period
 from bam_ros.erob.cycle_statistics import CycleStatistics
 from bam_ros.erob.interface import (
@@ -238,13 +237,12 @@ def test_an_interface_that_is_not_there_is_named_with_those_that_are() -> None:
     ],
 )
 def test_the_capabilities_that_are_missing_are_told_exactly(
-    held: int, missing: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    held: int, missing: tuple[str, ...], tmp_path: Path
 ) -> None:
     status = tmp_path / "status"
     status.write_text(f"Name:\tbam\nCapPrm:\t0000000000000000\nCapEff:\t{held:016x}\n")
-    monkeypatch.setattr(interface, "_OWN_STATUS", status)
-    assert missing_capabilities() == missing
-    told = str(no_permission("eth9"))
+    assert missing_capabilities(status) == missing
+    told = str(no_permission("eth9", status))
     assert f"missing {' and '.join(missing) or 'neither'}" in told
     assert "setpriv" in told
 

@@ -13,8 +13,8 @@ from rclpy.task import Future
 from bam_core.errors import BamError
 from bam_ros.driver.gains_hold import HOLD_TIME, GainsHeld, GainsHold
 from bam_ros.driver.servo_bus import Gains
-from bam_ros.recorder import driver_client
 from bam_ros.recorder.driver_client import DriverClient
+from bam_ros.recorder.waits import Waits
 from test.ros.recorder_bench import Bench
 from test.ros.ros_helpers import PATIENCE, wait_for
 
@@ -36,9 +36,7 @@ class ClockedHold(GainsHold):
 
 
 @pytest.fixture
-def bench(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    monkeypatch.setattr(driver_client, "_RENEWAL_PERIOD", 0.02)
-    monkeypatch.setattr(driver_client, "_FREE_TIMEOUT", 0.2)
+def bench(ros_domain: int) -> Iterator[Bench]:
     bench = Bench()
     yield bench
     bench.close()
@@ -48,6 +46,10 @@ def bench(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
 def hold(bench: Bench) -> ClockedHold:
     hold = bench.driver._servo_services.gains_hold = ClockedHold()
     return hold
+
+
+def client_of(bench: Bench, **waits: float) -> DriverClient:
+    return DriverClient(bench.node, "driver", waits=Waits(**{"renewal": 0.02, "free": 0.2, **waits}))
 
 
 def nothing() -> None:
@@ -60,7 +62,7 @@ def die(client: DriverClient) -> None:
 
 
 def test_a_hold_lasts_as_long_as_its_recorder_says_so(bench: Bench, hold: ClockedHold) -> None:
-    client = DriverClient(bench.node, "driver")
+    client = client_of(bench)
     client.hold_gains(KP8, nothing)
     for _ in range(3):
         hold.now += 0.9 * HOLD_TIME
@@ -74,8 +76,7 @@ def test_a_hold_lasts_as_long_as_its_recorder_says_so(bench: Bench, hold: Clocke
 def test_a_request_whose_answer_is_lost_is_asked_again(
     bench: Bench, hold: ClockedHold, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver_client, "_ASK_AGAIN", 0.2)
-    client = DriverClient(bench.node, "driver")
+    client = client_of(bench, ask_again=0.2)
     asked: list[Client] = []
 
     def call_async(service: Client, request: object) -> Future:
@@ -95,7 +96,7 @@ def test_a_request_whose_answer_is_lost_is_asked_again(
 
 
 def test_of_two_recorders_the_second_is_refused(bench: Bench, hold: ClockedHold) -> None:
-    first, second = (DriverClient(bench.node, "driver") for _ in range(2))  # of one name
+    first, second = (client_of(bench) for _ in range(2))  # of one name
     first.hold_gains(KP8, nothing)
     for _ in range(2):
         with pytest.raises(BamError) as refused:
@@ -113,7 +114,7 @@ def test_of_two_recorders_the_second_is_refused(bench: Bench, hold: ClockedHold)
 
 
 def test_a_recorder_that_was_killed_holds_nothing_for_long(bench: Bench, hold: ClockedHold) -> None:
-    first, second = (DriverClient(bench.node, "driver") for _ in range(2))
+    first, second = (client_of(bench) for _ in range(2))
     first.hold_gains(KP8, nothing)
     die(first)
     with pytest.raises(BamError):
@@ -125,10 +126,9 @@ def test_a_recorder_that_was_killed_holds_nothing_for_long(bench: Bench, hold: C
 
 
 def test_a_recorder_waits_for_the_end_of_the_hold_of_one_that_was_killed(
-    bench: Bench, hold: ClockedHold, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, hold: ClockedHold
 ) -> None:
-    monkeypatch.setattr(driver_client, "_FREE_TIMEOUT", PATIENCE)
-    first, second = (DriverClient(bench.node, "driver") for _ in range(2))
+    first, second = (client_of(bench, free=PATIENCE) for _ in range(2))
     first.hold_gains(KP8, nothing)
     die(first)
 

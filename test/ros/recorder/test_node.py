@@ -24,7 +24,7 @@ from bam_ros.recorder import node
 from bam_ros.recorder.node import RecorderNode
 from bam_ros.recorder.session_file import load_session
 from bam_ros.text.recorder_notices import LoadWanted, RecorderBusy, SessionRecorded
-from test.ros.recorder_bench import Bench, directories, hurry, short
+from test.ros.recorder_bench import HURRY, Bench, directories, short
 from test.ros.ros_client import ThreadedActionClient
 from test.ros.ros_helpers import PATIENCE, wait_for
 
@@ -51,7 +51,7 @@ class Client:
         self.output = directory / "bags"
         self.directory = directory
         parameters = {"data_directory": str(directory), **parameters}
-        self.recorder = RecorderNode(**bench.parameters(driver="driver", **parameters))
+        self.recorder = RecorderNode(waits=HURRY, **bench.parameters(driver="driver", **parameters))
         bench.spin(self.recorder)
         self.action = ThreadedActionClient(bench.node, Record, "record")
         self.mounted = bench.node.create_client(Trigger, "recorder/load_mounted")
@@ -81,7 +81,6 @@ class Client:
 @pytest.fixture
 def client(ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     monkeypatch.setattr("bam_ros.recorder.session_file.script", lambda name: short(name, 0.8))
-    hurry(monkeypatch)
     bench = Bench()
     client = Client(bench, tmp_path)
     yield client

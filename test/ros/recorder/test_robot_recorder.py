@@ -17,9 +17,11 @@ from bam_core.robot.bag_run import read_bag_run
 from bam_core.robot.motion import RobotMotion
 from bam_ros.driver.servo_bus import Gains
 from bam_ros.recorder import RecordingStopped
+from bam_ros.recorder.errors import DriverSilent
 from bam_ros.recorder.robot_playback import PlaybackLimits, Stage
 from bam_ros.recorder.robot_ready import postures, require_playable, wait_for_robot
 from bam_ros.recorder.robot_recorder import RobotLinks, RobotRecorder, RobotReport
+from bam_ros.recorder.waits import Waits
 from bam_ros.text.notice import Notice
 from bam_ros.text.recorder_notices import RobotHolds
 from bam_ros.text.spoiled_runs import GainsChanged
@@ -30,7 +32,15 @@ from test.ros.ros_helpers import LONGEST_COMMAND_TIMEOUT, PATIENCE
 pytestmark = pytest.mark.ros
 
 JOINTS = ("shoulder", "elbow", "wrist")
-FAST = PlaybackLimits(approach_speed=10.0, error=3.0, state_timeout=PATIENCE)  # whatever the machine does
+PATIENT = Waits(discovery=PATIENCE, silence=PATIENCE)  # whatever the machine does
+FAST = PlaybackLimits(
+    approach_speed=10.0,
+    error=3.0,
+    state_timeout=PATIENCE,
+    rest=0.1,
+    torque_timeout=PATIENCE,
+    pause=PATIENCE,
+)
 
 
 def motion(joints: tuple[str, ...] = JOINTS, size: float = 0.3) -> RobotMotion:
@@ -41,13 +51,7 @@ def motion(joints: tuple[str, ...] = JOINTS, size: float = 0.3) -> RobotMotion:
 
 
 @pytest.fixture
-def bench(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    for name in ("recorder.robot_recorder.SILENCE", "recorder.robot_ready.SILENCE"):
-        monkeypatch.setattr(f"bam_ros.{name}", PATIENCE)
-    monkeypatch.setattr("bam_ros.recorder.robot_playback.REST_TIME", 0.1)
-    monkeypatch.setattr("bam_ros.recorder.robot_playback.TORQUE_TIMEOUT", PATIENCE)
-    monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", PATIENCE)
-    monkeypatch.setattr("bam_ros.recorder.robot_recorder.PAUSE_LIMIT", PATIENCE)
+def bench(ros_domain: int) -> Iterator[Bench]:
     bench = Bench(names=JOINTS, position=0.1)
     yield bench
     bench.close()
@@ -66,8 +70,9 @@ def play(
     drivers: tuple[str, ...] = ("driver",),
     tick: object = None,
     notices: list[Notice] | None = None,
+    waits: Waits = PATIENT,
 ) -> RobotReport:
-    with RobotLinks(bench.node, drivers, played.joints) as robot:
+    with RobotLinks(bench.node, drivers, played.joints, waits) as robot:
         wait_for_robot(robot.links, robot.clients, nothing)
         require_playable(played, robot.links)
         robot.hold_gains(played.kp, nothing)
@@ -110,7 +115,7 @@ def test_a_robot_on_two_drivers_moves_as_one(bench: Bench, tmp_path: Path) -> No
 
 
 def test_what_does_not_fit_is_refused_before_torque(bench: Bench, tmp_path: Path) -> None:
-    with RobotLinks(bench.node, ["driver"], (*JOINTS, "tail")) as robot:
+    with RobotLinks(bench.node, ["driver"], (*JOINTS, "tail"), PATIENT) as robot:
         wait_for_robot(robot.links, robot.clients, nothing)
         with pytest.raises(Conflict, match="tail"):
             require_playable(motion((*JOINTS, "tail")), robot.links)
@@ -183,25 +188,21 @@ def test_a_motion_whose_gains_changed_does_not_count(bench: Bench, tmp_path: Pat
     assert promised_messages(tmp_path / "arm_kp8") is None  # marked as interrupted
 
 
-def test_a_driver_that_falls_silent_ends_it(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bam_ros.recorder.robot_recorder.SILENCE", 2.0)
-
+def test_a_driver_that_falls_silent_ends_it(bench: Bench, tmp_path: Path) -> None:
     def tick(recorder: RobotRecorder) -> None:
         if recorder.stage is Stage.MOTION:
             bench.driver.close()
 
     slow = motion()
     slow = replace(slow, time=20.0 * slow.time)
-    with pytest.raises(Unavailable, match="silent"):
-        play(bench, tmp_path / "arm_kp8", slow, tick=tick)
+    limits, waits = replace(FAST, state_timeout=2.0), Waits(discovery=PATIENCE, silence=2.0)
+    with pytest.raises(DriverSilent):
+        play(bench, tmp_path / "arm_kp8", slow, limits=limits, tick=tick, waits=waits)
     assert bench.bus.torque == [False] * 3
 
 
-def test_a_driver_that_is_not_there_is_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", 0.3)
-    links = RobotLinks(bench.node, ["left/driver"], JOINTS)
+def test_a_driver_that_is_not_there_is_told(bench: Bench) -> None:
+    links = RobotLinks(bench.node, ["left/driver"], JOINTS, Waits(discovery=0.3))
     with links as robot, pytest.raises(Unavailable, match="left/servo_states"):
         wait_for_robot(robot.links, robot.clients, nothing)
 

@@ -15,6 +15,7 @@ from bam_core.errors import BadData, BamError, UnknownName
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.recorder.motion import ArmGoal, Phase
 from bam_ros.recorder.run import RunRecorder
+from bam_ros.recorder.waits import Waits
 from test.ros.recorder_bench import short_session
 
 START = 1_000_000_000  # ns
@@ -23,7 +24,12 @@ START = 1_000_000_000  # ns
 def recorder(joint: str, tmp_path: Path) -> tuple[RunRecorder, Any]:
     """Return a run of one joint, and the link that it has: a driver of two joints, without ROS."""
     link = SimpleNamespace(
-        restarts=0, dropped=0, now=lambda: START, topics=SimpleNamespace(states="servo_states"), sink=None
+        restarts=0,
+        dropped=0,
+        now=lambda: START,
+        topics=SimpleNamespace(states="servo_states"),
+        sink=None,
+        waits=Waits(),
     )
     session = short_session(joint=joint)
     run = RunRecorder(link, session, session.runs()[0], tmp_path / "bag", lambda: "")  # type: ignore[arg-type]

@@ -28,25 +28,32 @@ from bam_ros.driver.servo_bus import Gains, ServoIdentity
 from bam_ros.recorder import RecordingStopped
 from bam_ros.recorder.errors import DriverSilent
 from bam_ros.recorder.session_recorder import Progress, SessionRecorder, SessionReport
+from bam_ros.recorder.waits import Waits
 from bam_ros.text.driver_notices import GainsAnswer
 from bam_ros.text.recorder_notices import BagSetAside, RunRecorded, RunRepeated, RunsKept, RunSpoiled
 from bam_ros.text.spoiled_runs import GainsChanged, Stall
-from test.ros.recorder_bench import Bench, Operator, directories, hurry, running, short, short_session
+from test.ros.recorder_bench import HURRY, Bench, Operator, directories, running, short, short_session
 from test.ros.ros_helpers import PATIENCE, wait_for
 
 pytestmark = pytest.mark.ros
 
 
 @pytest.fixture
-def bench(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    hurry(monkeypatch)
+def bench(ros_domain: int) -> Iterator[Bench]:
     bench = Bench()
     yield bench
     bench.close()
 
 
-def record(bench: Bench, output: Path, operator: Operator | None = None, **changes: object) -> SessionReport:
-    recorder = SessionRecorder(bench.node, driver="driver")
+def record(
+    bench: Bench,
+    output: Path,
+    operator: Operator | None = None,
+    *,
+    waits: Waits = HURRY,
+    **changes: object,
+) -> SessionReport:
+    recorder = SessionRecorder(bench.node, driver="driver", waits=waits)
     return recorder.record(short_session(**changes), output, operator or Operator())
 
 
@@ -135,7 +142,7 @@ def test_a_stopped_run_is_readable_kept_and_recorded_again(bench: Bench, tmp_pat
             exchanges.append(len(bench.bus.goals))
         return bool(exchanges) and exchanges[-1] - exchanges[0] > 30
 
-    recorder = SessionRecorder(bench.node, driver="driver")
+    recorder = SessionRecorder(bench.node, driver="driver", waits=HURRY)
     with pytest.raises(RecordingStopped):
         recorder.record(session, tmp_path, Operator(enough))
     wait_for(lambda: not bench.bus.torque[0], what="torque off")
@@ -171,7 +178,7 @@ def test_every_load_is_asked_for_once_and_in_order(bench: Bench, tmp_path: Path)
     assert [progress.run.index for progress in operator.shown] == sorted(p.run.index for p in operator.shown)
 
 
-def fail_when_running(bench: Bench, tmp_path: Path, failure: object) -> BamError:
+def fail_when_running(bench: Bench, tmp_path: Path, failure: object, waits: Waits = HURRY) -> BamError:
     """Record while something fails in mid-script; return why the recorder ends."""
 
     def strike(progress: object) -> bool:
@@ -180,7 +187,7 @@ def fail_when_running(bench: Bench, tmp_path: Path, failure: object) -> BamError
         return False
 
     with pytest.raises(BamError) as caught:
-        record(bench, tmp_path, Operator(strike))
+        record(bench, tmp_path, Operator(strike), waits=waits)
     assert directories(tmp_path) == ["m0.50_l0.100_kp8_sin_sin"]
     assert not list(tmp_path.glob("*/metadata.yaml"))
     wait_for(lambda: not bench.bus.torque[0], what="torque off")
@@ -196,13 +203,11 @@ def test_a_hardware_error_ends_the_run_by_name(bench: Bench, tmp_path: Path) -> 
     assert str(fail_when_running(bench, tmp_path, overload)) == line
 
 
-def test_a_silent_driver_ends_the_run(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bam_ros.recorder.run.SILENCE", 1.0)
-
+def test_a_silent_driver_ends_the_run(bench: Bench, tmp_path: Path) -> None:
     def silence() -> None:
         bench.bus.failure = Unavailable("port", "gone", advice="plug it in")
 
-    silent = fail_when_running(bench, tmp_path, silence)
+    silent = fail_when_running(bench, tmp_path, silence, replace(HURRY, silence=1.0))
     assert isinstance(silent, DriverSilent)
     assert silent.duration == 1.0
 
@@ -247,11 +252,10 @@ def test_a_run_that_lacks_states_is_recorded_again(bench: Bench, tmp_path: Path,
         assert "m0.50_l0.100_kp8_sin_sin.stalled-1" in directories(tmp_path)
 
 
-def test_another_commander_is_refused(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bam_ros.recorder.readiness.STALE", 1.0)
+def test_another_commander_is_refused(bench: Bench, tmp_path: Path) -> None:
     bench.node.create_publisher(ServoCommands, "servo_commands", 1)
     with pytest.raises(Conflict, match=r"2 nodes publish it: .*/test_recorder"):
-        record(bench, tmp_path)
+        record(bench, tmp_path, waits=replace(HURRY, stale=1.0))
 
 
 def test_an_unknown_joint_is_told_with_those_there_are(bench: Bench, tmp_path: Path) -> None:
@@ -260,56 +264,48 @@ def test_an_unknown_joint_is_told_with_those_there_are(bench: Bench, tmp_path: P
     assert (caught.value.name, caught.value.valid) == ("elbow", ("joint",))
 
 
-def test_a_missing_driver_is_told_with_how_to_start_one(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", 0.5)
+def test_a_missing_driver_is_told_with_how_to_start_one(bench: Bench, tmp_path: Path) -> None:
+    waits = replace(HURRY, discovery=0.5)
     bench.driver.trigger_deactivate()
     with pytest.raises(Unavailable, match="inactive"):
-        record(bench, tmp_path)
-    recorder = SessionRecorder(bench.node, driver="nobody")
+        record(bench, tmp_path, waits=waits)
+    recorder = SessionRecorder(bench.node, driver="nobody", waits=waits)
     start = re.escape(f"{sys.executable} -m bam_ros.dynamixel.node --ros-args -p port:=")
     with pytest.raises(Unavailable, match=f"'nobody': .* {start}"):
         recorder.record(short_session(), tmp_path, Operator())
     assert not directories(tmp_path)
 
 
-def test_a_driver_that_starts_together_with_the_recorder_is_waited_for(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", 0.3)
-    monkeypatch.setattr("bam_ros.recorder.readiness.STARTUP", PATIENCE)
+def test_a_driver_that_starts_together_with_the_recorder_is_waited_for(bench: Bench, tmp_path: Path) -> None:
     bench.driver.trigger_deactivate()
     began = time.monotonic()
 
     def start_late(progress: Progress) -> bool:
         if not bench.driver._loop and time.monotonic() - began > 1.0:
             bench.driver.trigger_activate()
-            monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", PATIENCE)
         return False
 
-    recorder = SessionRecorder(bench.node, driver="driver", starts_with_driver=True)
+    waits = replace(HURRY, discovery=0.3, startup=PATIENCE)
+    recorder = SessionRecorder(bench.node, driver="driver", starts_with_driver=True, waits=waits)
     report = recorder.record(short_session(scripts=("sin_sin",)), tmp_path, Operator(start_late))
     assert report.recorded == 1
 
 
 def test_a_driver_that_waits_for_its_device_is_waited_for_beyond_its_time_to_start(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", 0.1)
-    monkeypatch.setattr("bam_ros.recorder.readiness.STARTUP", 0.3)
     bench.driver.trigger_deactivate()
     bench.driver.trigger_cleanup()
     began = time.monotonic()
 
     def find_device(progress: Progress) -> bool:
         if not bench.driver._loop and time.monotonic() - began > 1.0:
-            monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", PATIENCE)
             bench.driver.trigger_configure()
             bench.driver.trigger_activate()
         return False
 
-    recorder = SessionRecorder(bench.node, driver="driver", starts_with_driver=True)
+    waits = replace(HURRY, discovery=0.1, startup=0.3)
+    recorder = SessionRecorder(bench.node, driver="driver", starts_with_driver=True, waits=waits)
     report = recorder.record(short_session(scripts=("sin_sin",)), tmp_path, Operator(find_device))
     assert report.recorded == 1
 
@@ -418,8 +414,7 @@ def test_gains_that_somebody_sets_before_every_run_end_the_session(bench: Bench,
     assert not any(any(goal.torque_enable) for goal in bench.bus.goals)
 
 
-def test_two_servos_share_a_bus(ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hurry(monkeypatch)
+def test_two_servos_share_a_bus(ros_domain: int, tmp_path: Path) -> None:
     bench = Bench(names=("other", "joint"), period=4e-3)
     try:
         report = record(bench, tmp_path, scripts=("sin_sin",))
@@ -435,35 +430,29 @@ def test_nothing_is_left_running(bench: Bench, tmp_path: Path) -> None:
     assert not {"bench link", "bag writer"} & {thread.name for thread in threading.enumerate()}
 
 
-def test_a_driver_in_a_namespace_is_recorded_from_its_topics_there(
-    ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hurry(monkeypatch)
+def test_a_driver_in_a_namespace_is_recorded_from_its_topics_there(ros_domain: int, tmp_path: Path) -> None:
     bench = Bench(namespace="left")
     try:
-        recorder = SessionRecorder(bench.node, driver="left/driver")
+        recorder = SessionRecorder(bench.node, driver="left/driver", waits=HURRY)
         report = recorder.record(short_session(scripts=("sin_sin",)), tmp_path, Operator())
         assert (report.recorded, report.dropped) == (1, 0)
         with AnyReader([report.bags[0]]) as reader:
             topics = {connection.topic for connection in reader.connections if connection.msgcount}
         assert {"/left/bench_run", "/left/servo_states", "/left/servo_commands"} <= topics
         assert load_recordings(report.bags)[0].kp == 8.0
-        again = SessionRecorder(bench.node, driver="/left/driver")
+        again = SessionRecorder(bench.node, driver="/left/driver", waits=HURRY)
         report = again.record(short_session(scripts=("sin_sin",)), tmp_path, Operator())
         assert (report.recorded, report.resumed) == (0, 1)
     finally:
         bench.close()
 
 
-def test_another_recorder_of_the_same_name_is_named(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bam_ros.recorder.readiness.STALE", 1.0)
+def test_another_recorder_of_the_same_name_is_named(bench: Bench, tmp_path: Path) -> None:
     other = Node("test_recorder_link", context=bench.context)
     try:
         other.create_publisher(ServoCommands, "servo_commands", 1)
         with pytest.raises(Conflict) as caught:
-            record(bench, tmp_path)
+            record(bench, tmp_path, waits=replace(HURRY, stale=1.0))
     finally:
         other.destroy_node()
     assert caught.value.thing == "/servo_commands"

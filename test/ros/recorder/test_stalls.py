@@ -20,17 +20,17 @@ from bam_ros.recorder.motion import Phase
 from bam_ros.recorder.session import Session
 from bam_ros.recorder.session_recorder import SessionRecorder, SessionReport
 from bam_ros.recorder.stalls import COMMAND_PAUSE, StallWatch
+from bam_ros.recorder.waits import Waits
 from bam_ros.text.recorder_notices import RunSpoiled
 from bam_ros.text.spoiled_runs import DriverReleased, Stall
-from test.ros.recorder_bench import Bench, Operator, directories, hurry, short, short_session
+from test.ros.recorder_bench import HURRY, Bench, Operator, directories, short, short_session
 
 NAME = "m0.50_l0.100_kp8_sin_sin"
 PAUSE_LIMIT, PAUSE = 0.5, 0.8
 
 
 @pytest.fixture
-def bench(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    hurry(monkeypatch)
+def bench(ros_domain: int) -> Iterator[Bench]:
     bench = Bench()
     yield bench
     bench.close()
@@ -56,8 +56,8 @@ def stall(bench: Bench, operator: Operator, times: int) -> None:
     bench.bus.exchange = stalled  # type: ignore[method-assign]
 
 
-def record(bench: Bench, output: Path, operator: Operator) -> SessionReport:
-    return SessionRecorder(bench.node, driver="driver").record(session(), output, operator)
+def record(bench: Bench, output: Path, operator: Operator, waits: Waits = HURRY) -> SessionReport:
+    return SessionRecorder(bench.node, driver="driver", waits=waits).record(session(), output, operator)
 
 
 @pytest.mark.ros
@@ -81,13 +81,12 @@ def test_a_run_in_which_the_driver_stalled_is_named_kept_apart_and_recorded_agai
 
 @pytest.mark.ros
 def test_a_driver_that_stalls_every_time_ends_the_session_and_leaves_nothing_that_counts(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("bam_ros.recorder.session_recorder.ATTEMPTS", 2)
     operator = Operator()
     stall(bench, operator, 2)
     with pytest.raises(BadData, match=r"the driver stalled, .* 2 attempts"):
-        record(bench, tmp_path, operator)
+        record(bench, tmp_path, operator, replace(HURRY, attempts=2))
     assert directories(tmp_path) == [f"{NAME}.stalled-1", f"{NAME}.stalled-2"]
     assert not bag_shelf.inspect(tmp_path, session(), "/bench_run").complete
     assert not any(bench.bus.torque)

@@ -20,13 +20,12 @@ from bam_ros.recorder.servo_check import demand_limit, require_modelled_law
 from bam_ros.recorder.session_recorder import SessionRecorder
 from bam_ros.recorder.supply_check import supply_warning
 from bam_ros.text.recorder_notices import OtherSupply
-from test.ros.recorder_bench import Bench, Operator, directories, hurry, short_session
+from test.ros.recorder_bench import HURRY, Bench, Operator, directories, short_session
 from test.ros.ros_helpers import FakeBus
 
 
 @pytest.fixture
-def bench(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    hurry(monkeypatch)
+def bench(ros_domain: int) -> Iterator[Bench]:
     bench = Bench()
     yield bench
     bench.close()
@@ -65,7 +64,7 @@ def test_the_warning_comes_once_before_the_first_run(bench: Bench, tmp_path: Pat
     # A subscriber may miss some of the readings; the false ones are rare, as those of a servo are.
     measure(bench, *[12.0] * 20, 11.0, *[12.0] * 20, 13.0)
     operator = Operator()
-    SessionRecorder(bench.node, driver="driver").record(short_session(), tmp_path, operator)
+    SessionRecorder(bench.node, driver="driver", waits=HURRY).record(short_session(), tmp_path, operator)
     assert [notice.measured for notice in operator.of(OtherSupply)] == [12.0]
     assert isinstance(operator.notices[0], OtherSupply)
 
@@ -74,11 +73,12 @@ def test_the_warning_comes_once_before_the_first_run(bench: Bench, tmp_path: Pat
 def test_the_limit_of_the_duty_is_in_the_bag(
     ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hurry(monkeypatch)
     half = property(lambda bus: (LawSettings(demand_limit=0.5),))
     monkeypatch.setattr(FakeBus, "law_settings", half)
     with closing(Bench()) as bench:
-        SessionRecorder(bench.node, driver="driver").record(short_session(), tmp_path, Operator())
+        SessionRecorder(bench.node, driver="driver", waits=HURRY).record(
+            short_session(), tmp_path, Operator()
+        )
     assert [recording.demand_limit for recording in load_recordings([tmp_path])] == [0.5, 0.5]
 
 
@@ -86,12 +86,13 @@ def test_the_limit_of_the_duty_is_in_the_bag(
 def test_a_servo_under_a_law_that_no_model_has_is_not_recorded(
     ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hurry(monkeypatch)
     reverse = "joint: reverse mode, positive is clockwise (expected counter-clockwise); clear bit 0"
     monkeypatch.setattr(FakeBus, "law_settings", property(lambda bus: (LawSettings(unmodelled=reverse),)))
     with closing(Bench()) as bench:
         with pytest.raises(BamError, match="session short: joint: reverse mode"):
-            SessionRecorder(bench.node, driver="driver").record(short_session(), tmp_path, Operator())
+            SessionRecorder(bench.node, driver="driver", waits=HURRY).record(
+                short_session(), tmp_path, Operator()
+            )
         assert directories(tmp_path) == []
         assert not any(any(goal.torque_enable) for goal in bench.bus.goals)
 

@@ -13,7 +13,6 @@ from bam_core.arrays import Array
 from bam_core.identification.search.evidence import SampleWeights, evidence
 from bam_core.identification.search.gauss_newton import nearest_optimum
 from bam_core.identification.search.sensitivity import Sensitivity, vector_at
-from bam_core.identification.uncertainty import valley as module
 from bam_core.identification.uncertainty.covariance import covariance
 from bam_core.identification.uncertainty.uncertainty import UncertaintyTerms, describe
 from bam_core.identification.uncertainty.valley import Valley, valley_around
@@ -139,19 +138,17 @@ def test_ways_end_where_the_search_does_and_follow_parameters_that_stop_there() 
 
 
 @pytest.mark.long
-def test_of_many_logs_some_are_walked_on_and_the_valley_begins_at_the_optimum_of_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_many_logs_some_are_walked_on_and_the_valley_begins_at_the_optimum_of_all() -> None:
     servo = mx106("m1")
     logs = session(servo)
     space = space_for(servo, logs)
     right = nearest_optimum(Rollout.for_servo(logs, servo), space, parameter_vector(servo))
-    monkeypatch.setattr(module, "MOST_LOGS", len(logs) // 2)
-    valley = valley_around(servo, logs, right, evidence(right))
+    half = len(logs) // 2
+    valley = valley_around(servo, logs, right, evidence(right), most_logs=half)
     assert len(valley.start.counts) == len(valley.rollout.recordings) == len(logs) // 2
     found = evidence(right)
     reach = 2.0 * np.sqrt(np.diag(covariance(found)))
-    low, high = valley_around(servo, logs, right, found).ends(reach)
+    low, high = valley_around(servo, logs, right, found, most_logs=half).ends(reach)
     assert np.all((low <= right.normalised) & (right.normalised <= high))
     assert np.all((high - low) > 1.7 * reach)
     assert np.median((high - low) / (2.0 * reach)) < 1.4

@@ -18,7 +18,6 @@ from pyroute2 import IPRoute
 
 from bam_core.errors import BamError, Conflict, MissingSoftware, Unavailable
 from bam_ros.emulators.erob import permission, veth
-from bam_ros.emulators.erob import server as server_module
 from bam_ros.emulators.erob.builder import SegmentSetup, build_segment
 from bam_ros.emulators.erob.frames import Command, Datagram, decode, encode
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
@@ -100,8 +99,7 @@ def test_a_pair_is_made_once_a_master_would_find_its_cable_plugged(monkeypatch):
 def test_a_pair_whose_ends_do_not_find_each_other_is_taken_away(monkeypatch):
     pair = names("w")
     monkeypatch.setattr(veth, "has_carrier", lambda name: False)
-    monkeypatch.setattr(veth, "_LINK_TIMEOUT", 0.0)
-    with pytest.raises(Unavailable), VethPair(*pair):
+    with pytest.raises(Unavailable), VethPair(*pair, link_timeout=0.0):
         pass
     assert not exists(pair[0])
 
@@ -229,12 +227,11 @@ def test_a_server_in_a_thread_answers_a_bare_socket():
 
 
 @needs_network
-def test_a_server_that_ends_answers_a_master_until_its_frames_stop(monkeypatch):
-    monkeypatch.setattr(server_module, "_SILENCE", 2.0)  # longer than this test may stand still
-    pair = names("g")
+def test_a_server_that_ends_answers_a_master_until_its_frames_stop():
+    pair, silence = names("g"), 2.0  # longer than this test may stand still
     with (
         VethPair(*pair),
-        SegmentServer(build_segment(SegmentSetup(), 0), pair[1]) as server,
+        SegmentServer(build_segment(SegmentSetup(), 0), pair[1], silence=silence) as server,
         socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as master,
     ):
         master.bind((pair[0], 0x88A4))

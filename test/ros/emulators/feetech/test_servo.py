@@ -7,6 +7,7 @@ import pytest
 from scservo_sdk import COMM_RX_TIMEOUT, COMM_SUCCESS, GroupSyncRead, sms_sts
 from scservo_sdk.scscl import scscl
 
+from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.feetech.control_table import CONTROL_TABLES, control_table
 from test.ros.feetech_helpers import client, feetech_bus
 
@@ -200,6 +201,18 @@ def test_the_current_of_an_hls_servo_is_that_of_its_goal():
     put("goal_current", 0x400 | 150)
     hls.portHandler.wait(0.01)
     assert hls.read2ByteTxRx(1, load.address)[0] == 0x400 | 150
+
+
+def test_the_duty_of_an_hls_servo_is_that_of_its_goal():
+    servo, duties = feetech_bus("hls3930").servos[0], []
+    for count in (300, 1024 + 300):  # sign and magnitude
+        for name, value in (("operating_mode", 3), ("goal_current", count), ("torque_enable", 1)):
+            servo.registers.set(name, value)
+        servo._configure()
+        assert servo.bench.commands[k.MODE] == k.DUTY_MODE
+        duties.append(servo.bench.commands[k.GOAL_DUTY])
+    assert abs(duties[0]) == pytest.approx(0.3)
+    assert duties[1] == -duties[0]
 
 
 def test_an_hls_servo_follows_positions_within_the_current_of_its_goal():
