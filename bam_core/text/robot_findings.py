@@ -187,8 +187,8 @@ class UnprovenSigns(Finding):
     def sentences(self) -> tuple[str, ...]:
         """Which, what nothing shows, and how to check it."""
         return (
-            f"{listed(self.joints, most=8)}: gravity does not load them, so no data prove sign or zero.",
-            "Move them by hand and compare the readings with the description.",
+            f"{listed(self.joints, most=8)}: without a load by gravity, no data prove sign and zero.",
+            "Move such a joint by hand and compare its readings with the description.",
         )
 
 
