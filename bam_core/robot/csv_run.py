@@ -85,6 +85,8 @@ def _lacks(path: Path, header: Collection[str]) -> Malformed:
     for kind, partner in ((_GOAL, _READ), (_READ, _GOAL)):
         if not halves[kind]:
             missing += [kind + name for name in sorted(halves[partner])] or [f"{kind}JOINT"]
+    if not missing:  # goals and readings are of different joints
+        missing = [_READ + name for name in sorted(halves[_GOAL] - halves[_READ])]
     free = [name for name in header if name != _TIME and not name.startswith((_GOAL, _READ))]
     theirs = free[0] if free else "NAME"
     return Malformed(

@@ -313,3 +313,10 @@ def test_files_of_other_kinds_are_refused_with_what_to_do(name: str, tmp_path: P
     path.write_bytes(b"\x80\x04junk")
     with refused(Malformed, path=str(path)):
         load_runs([path], RunSettings(kp=16.0, strict=True))
+
+
+def test_goals_and_readings_of_different_joints_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text("time,goal:a,read:b\n0,0,0\n0.1,0,0\n")
+    with refused(Malformed, path=str(path)):
+        read_csv_run(path)
