@@ -46,7 +46,9 @@ def in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def write_run(path: str, *joints: str) -> None:
     """Write a run of two seconds, all joints alike."""
     header = ["time", *(f"{part}:{joint}" for joint in joints for part in ("goal", "read"))]
-    rows = [[0.01 * row, *[math.sin(0.03 * row)] * 2 * len(joints)] for row in range(200)]
+    rows = [
+        [0.01 * row, *[math.sin(0.03 * row), math.sin(0.03 * (row - 2))] * len(joints)] for row in range(200)
+    ]
     lines = [",".join(map(str, row)) for row in (header, *rows)]
     Path(path).write_text("\n".join(lines))
 
