@@ -15,9 +15,12 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BamError
+from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.fit import RobotFit
+from bam_core.robot.one_joint import LARGEST, OneJointBench
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
+from bam_core.servo.model import ServoModel
 from bam_core.simulation.threads import allowed_threads
 
 _DRAWS = 20  # their standard deviation is then known to 16 %
@@ -31,6 +34,7 @@ def half_widths(
     joints: Sequence[str],
     fit: RobotFit,
     scales: Mapping[str, Array],
+    one_joint: OneJointBench | None = None,
 ) -> dict[str, Array]:
     """Return name of a run -> (n, joints) rad, half the width of the band; the variances of both causes add.
 
@@ -43,23 +47,31 @@ def half_widths(
         joints: that count, as in the fit.
         fit: the unknowns are drawn from its normal distribution.
         scales: name of a run -> (joints,) rad, standard deviation of errors: `error_scales`.
+        one_joint: simulates draws of the runs that it knows, in much less time.
     """
     random = np.random.default_rng(0)
     points = random.multivariate_normal(fit.point, fit.covariance, size=_DRAWS)
     widths = {}
+
+    def robot(point: Array) -> tuple[dict[str, ServoModel], RobotDeviations]:
+        return fit.unknowns.servos_at(point), fit.unknowns.deviations_at(point)
+
+    def path(run: RobotRun, point: Array) -> Array | None:
+        try:
+            return bench.simulate(run, *robot(point))[:, [run.column(joint) for joint in joints]]
+        except BamError:
+            return None
+
+    def paths_of(run: RobotRun, pool: ThreadPoolExecutor) -> list[Array]:
+        if one_joint is not None and run.name in one_joint.rollouts:
+            paths = one_joint.positions(pool, [run], [robot(point) for point in points])[run.name]
+            return [positions for positions in paths if np.all(np.abs(positions) < LARGEST)]
+        drawn = pool.map(lambda point: path(run, point), points)
+        return [positions for positions in drawn if positions is not None]
+
     with ThreadPoolExecutor(allowed_threads()) as pool:
         for run in runs:
-            columns = [run.column(joint) for joint in joints]
-
-            def path(number: int, run: RobotRun = run, columns: list[int] = columns) -> Array | None:
-                point = points[number]
-                try:
-                    servos, deviations = fit.unknowns.servos_at(point), fit.unknowns.deviations_at(point)
-                    return bench.simulate(run, servos, deviations)[:, columns]
-                except BamError:
-                    return None
-
-            paths = [drawn for drawn in pool.map(path, range(_DRAWS)) if drawn is not None]
+            paths = paths_of(run, pool)
             if len(paths) >= _FEWEST:
                 variance = np.var(np.stack(paths), axis=0, ddof=1) + scales[run.name] ** 2
                 widths[run.name] = NINETY * np.sqrt(variance)

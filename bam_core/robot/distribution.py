@@ -21,7 +21,8 @@ from bam_core.robot.descent import Place
 from bam_core.robot.objective import Objective
 from bam_core.robot.run_errors import RunErrors
 
-_ROUNDS = 9
+ROUNDS = 9
+"""Of posterior linearisation."""
 _QUICK = 4  # first rounds, in which the spread is of the last one alone and may grow much
 _AVERAGED = 4  # rounds after those, at most, whose information is averaged
 _BEGIN = 0.3  # of the standard deviations that a descent gives: nearer than that, errors bend less
@@ -91,11 +92,11 @@ def find_distribution(
     random = np.random.default_rng(0)
     spread = np.asarray(_BEGIN * np.linalg.cholesky(covariance))
     rounds: list[_Round] = []
-    for number in range(_ROUNDS):
+    for number in range(ROUNDS):
         objective = run_errors.objective(run_errors.noise(place.errors))
         one = _round(run_errors, objective, place, spread, random)
         place = _moved(run_errors, objective, place, one.step)
-        progress(f"round {number + 1} of {_ROUNDS}: {1e3 * np.abs(place.errors).mean():.2f} mrad")
+        progress(f"round {number + 1} of {ROUNDS}: {1e3 * np.abs(place.errors).mean():.2f} mrad")
         is_quick = number < _QUICK
         rounds = [one] if is_quick else [*rounds, one][-min(number - _QUICK + 1, _AVERAGED) :]
         information = np.mean([estimate.information for estimate in rounds], axis=0)
@@ -154,6 +155,13 @@ def _pairs(
 def _moved(run_errors: RunErrors, objective: Objective, place: Place, step: Array) -> Place:
     """Return where the best of several shares of a step leads, or the place itself."""
     ends = [np.maximum(place.point + share * step, run_errors.unknowns.least) for share in _SHARES]
+    if run_errors.quick is not None:  # the share that it finds best decides
+        near = run_errors.about(place.point, place.errors)(ends)
+        costs = [
+            np.inf if errors is None else objective.cost(errors, end)
+            for end, errors in zip(ends, near, strict=True)
+        ]
+        ends = [ends[int(np.argmin(costs))]]
     best, least = place, objective.cost(place.errors, place.point)
     for end, errors in zip(ends, run_errors.at(ends), strict=True):
         if errors is not None and (cost := objective.cost(errors, end)) < least:

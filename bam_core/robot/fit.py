@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from bam_core.arrays import Array
 from bam_core.robot.descent import Descent, Place, derivatives, descend, one_sided, seen_by
 from bam_core.robot.distribution import find_distribution
 from bam_core.robot.noise import Noise, assumed_noise
+from bam_core.robot.one_joint import OneJointBench, OneJointErrors
 from bam_core.robot.run import RobotRun
 from bam_core.robot.run_errors import RunErrors
 from bam_core.robot.simulation import RobotBench
@@ -56,7 +57,7 @@ def fit_robot(
     joints: Sequence[str],
     unknowns: Unknowns,
     *,
-    quick: RobotBench | None = None,
+    quick: RobotBench | OneJointBench | None = None,
     progress: Callable[[str], None] = lambda words: None,
 ) -> RobotFit:
     """Descend from where the unknowns begin.
@@ -66,7 +67,8 @@ def fit_robot(
         runs: to follow.
         joints: that count.
         unknowns: what may change.
-        quick: simulates nearly the same in much less time: by it, derivatives are found. None: by `bench`.
+        quick: simulates nearly the same in much less time: by it, derivatives are found. None: by `bench`. By
+            one joint at a time, the whole first descent is made.
         progress: told each step, in words.
 
     Raises:
@@ -74,14 +76,11 @@ def fit_robot(
     """
     point = np.zeros(len(unknowns.names))
     with ThreadPoolExecutor(allowed_threads(), thread_name_prefix="robot") as pool:
-        whole = RunErrors(bench=bench, runs=runs, joints=joints, unknowns=unknowns, pool=pool, quick=quick)
+        whole = RunErrors(bench=bench, runs=runs, joints=joints, unknowns=unknowns, pool=pool)
+        whole = replace(whole, quick=_quick(whole, quick))
         here = whole.begin()
         progress(f"begins with {1e3 * np.abs(here).mean():.2f} mrad")
-        short = replace(
-            whole,
-            bench=bench.restarted(_HORIZON),
-            quick=None if quick is None else quick.restarted(_HORIZON),
-        )
+        short = _restarted(whole, quick)
         begin = Place(point=point, errors=here, jacobian=np.zeros((len(here), len(point))))
         assumed = assumed_noise(len(joints))
         first = Descent(
@@ -101,6 +100,24 @@ def fit_robot(
             standard_errors=_standard_errors(coarse, distribution.covariance),
             noise=whole.noise(distribution.errors),
         )
+
+
+def _quick(whole: RunErrors, quick: RobotBench | OneJointBench | None) -> RunErrors | None:
+    """Return the errors of quick simulations."""
+    if isinstance(quick, OneJointBench):
+        settings = {field.name: getattr(whole, field.name) for field in fields(RunErrors)}
+        return OneJointErrors(**settings, one_joint=quick)
+    return None if quick is None else replace(whole, bench=quick)
+
+
+def _restarted(whole: RunErrors, quick: RobotBench | OneJointBench | None) -> RunErrors:
+    """Return errors of simulations that start anew from measured states."""
+    if isinstance(quick, OneJointBench):
+        short = _quick(replace(whole, quick=None), quick.restarted(_HORIZON))
+        assert short is not None, "there is a quick bench"
+        return short
+    short = replace(whole, bench=whole.bench.restarted(_HORIZON), quick=None)
+    return replace(short, quick=_quick(short, None if quick is None else quick.restarted(_HORIZON)))
 
 
 def _covariance(run_errors: RunErrors, place: Place, other: Descent) -> Array:

@@ -5,9 +5,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-
-import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BamError
@@ -16,20 +13,14 @@ from bam_core.robot.estimates import deviation_estimates, parameter_estimates
 from bam_core.robot.fit import RobotFit, fit_robot
 from bam_core.robot.prediction import robot_prediction
 from bam_core.robot.result import RobotIdentification, RobotModelFit, RobotParameters, RobotTask
+from bam_core.robot.search_benches import SearchBenches, search_benches
 from bam_core.robot.settings import DEFAULT_SETTINGS, RobotIdentifySettings
-from bam_core.robot.simulation import DivergedError, RobotBench
 from bam_core.robot.unknowns import Unknowns, bodies_for, with_friction_model
-from bam_core.robot.validation import errors_of, simulate_runs, validate_robot
+from bam_core.robot.validation import errors_of, simulate_runs
 from bam_core.text.finding import log_findings
 from bam_core.text.robot_findings import NoBand
 
 log = logging.getLogger(__name__)
-
-_SEARCH_STEPS = (4e-3, 2e-3)  # s; a search takes the longest that is exact enough, else the bench's own
-_EXACT = 0.5e-3  # rad, mean, from the motion with the bench's step: a third of an encoder's count of 4096
-_LIKE = 2e-3  # rad, likewise, of a bench for derivatives: a tenth of by how much joints miss their goals
-_QUICK_STEP = 4e-3  # s, of that bench
-_LEAD, _SETTLING = 0.5, 0.5  # s before the interval that counts; s at rest before that
 
 
 def _nothing(value: object) -> None:
@@ -62,13 +53,14 @@ def identify_robot(
     failures: dict[str, BamError] = {}
     progress("simulates all runs with the servos given")
     given = simulate_runs(task.bench, task.runs, task.given)
+    benches = search_benches(task, _unknowns(task, settings, settings.model_names[0]).names)
     for model in settings.model_names:
 
         def say(words: str, model: str = model) -> None:
             progress(f"{model}: {words}")
 
         try:
-            fits[model] = _fitted(task, settings, model, given, say, fitted)
+            fits[model] = _fitted(task, settings, benches, model, given, say, fitted)
         except BamError as error:
             failures[model] = error
             continue
@@ -83,27 +75,21 @@ def identify_robot(
 def _fitted(
     task: RobotTask,
     settings: RobotIdentifySettings,
+    benches: SearchBenches,
     model: str,
     given: Mapping[str, Array],
     say: Callable[[str], None],
     fitted: Callable[[RobotParameters], None],
 ) -> RobotModelFit:
-    unknowns = Unknowns(
-        servos={name: with_friction_model(servo, model) for name, servo in task.servos.items()},
-        joints=task.types,
-        tolerances=settings.tolerances,
-        bodies=bodies_for(task.bench.spec, settings.tolerances),
-        table=task.table,
-    )
-    search = _search_bench(task)
-    fit = fit_robot(search, task.train, task.joints, unknowns, quick=_quick_bench(task, search), progress=say)
+    unknowns = _unknowns(task, settings, model)
+    fit = fit_robot(benches.search, task.train, task.joints, unknowns, quick=benches.quick, progress=say)
     types = unknowns.types_at(fit.point)
     deviations, servos = unknowns.deviations_at(fit.point), unknowns.servos_at(fit.point)
     fitted(RobotParameters(model=model, servos=types, deviations=deviations, task=task, settings=settings))
     say("errors of all runs")
-    alone = replace(search, others="measured")
+    alone = benches.one_at_a_time(task.runs, servos, deviations)
     simulated = simulate_runs(task.bench, task.runs, servos, deviations)
-    bands = _bands(search, task, model, fit, simulated)
+    bands = _bands(benches, task, model, fit, simulated)
     return RobotModelFit(
         servos=types,
         deviations=deviations,
@@ -111,7 +97,7 @@ def _fitted(
         deviation_estimates=deviation_estimates(fit),
         before=errors_of(task.runs, task.joints, given),
         after=errors_of(task.runs, task.joints, simulated),
-        one_joint=validate_robot(alone, task.runs, task.joints, servos, deviations),
+        one_joint=errors_of(task.runs, task.joints, alone),
         simulated=simulated,
         bands=bands,
         coverage=coverage(task.test, task.joints, simulated, bands),
@@ -119,45 +105,22 @@ def _fitted(
     )
 
 
+def _unknowns(task: RobotTask, settings: RobotIdentifySettings, model: str) -> Unknowns:
+    return Unknowns(
+        servos={name: with_friction_model(servo, model) for name, servo in task.servos.items()},
+        joints=task.types,
+        tolerances=settings.tolerances,
+        bodies=bodies_for(task.bench.spec, settings.tolerances),
+        table=task.table,
+    )
+
+
 def _bands(
-    search: RobotBench, task: RobotTask, model: str, fit: RobotFit, simulated: Mapping[str, Array]
+    benches: SearchBenches, task: RobotTask, model: str, fit: RobotFit, simulated: Mapping[str, Array]
 ) -> dict[str, Array]:
     """Return the bands of the test runs; a warning names runs that have none."""
     scales = error_scales(task.test, task.train, task.joints, simulated, fit.noise.scale)
-    bands = half_widths(search, task.test, task.joints, fit, scales)
+    bands = half_widths(benches.search, task.test, task.joints, fit, scales, benches.one_joint)
     if without := [run.name for run in task.test if run.name not in bands]:
         log_findings(log, [NoBand(model=model, runs=tuple(without))])
     return bands
-
-
-def _search_bench(task: RobotTask) -> RobotBench:
-    """Return a bench with the longest steps that simulate the first run as the bench itself does."""
-    run = task.train[0]
-    servos = task.given
-    columns = [run.column(joint) for joint in task.joints]
-    exact = task.bench.coarser(task.bench.step, settling=_SETTLING, lead=_LEAD)
-    there = exact.simulate(run, servos)[run.counts][:, columns]
-    for step in _SEARCH_STEPS:
-        if step > task.bench.step:
-            search = task.bench.coarser(step, settling=_SETTLING, lead=_LEAD)
-            if np.abs(search.simulate(run, servos)[run.counts][:, columns] - there).mean() < _EXACT:
-                return search
-    return exact
-
-
-def _quick_bench(task: RobotTask, search: RobotBench) -> RobotBench | None:
-    """Return a bench that does without the engine's search for contacts that do not slip; None without one.
-
-    That search takes four fifths of the time of a humanoid with both feet on the floor. Stiffer friction of
-    contacts lets feet slip nearly as little: positions in squats differ by 1 mrad, but by 5 with neither.
-    """
-    if not search.spec.option.noslip_iterations:
-        return None
-    run, columns = task.train[0], [task.train[0].column(joint) for joint in task.joints]
-    quick = search.stiff_contacts(max(_QUICK_STEP, search.step))
-    right = search.simulate(run, task.given)[run.counts][:, columns]
-    try:
-        off = quick.simulate(run, task.given)[run.counts][:, columns] - right
-    except DivergedError:
-        return None
-    return quick if np.abs(off).mean() < _LIKE else None

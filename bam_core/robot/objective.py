@@ -30,10 +30,14 @@ class Objective:
         """Return how much the square of each error counts, 1/rad², where errors are `here`."""
         return np.asarray(self.worth / self.scale**2 / np.sqrt(1.0 + (here / (_TAIL * self.scale)) ** 2))
 
-    def normal(self, jacobian: Array, point: Array, here: Array) -> tuple[Array, Array]:
-        """Return half the second and half the first derivative of the cost."""
-        weighted = jacobian.T * self.weights(here)
-        return weighted @ jacobian + np.eye(len(point)), weighted @ here + point
+    def normal(self, jacobian: Array, here: Array) -> Array:
+        """Return half the second derivative of the cost."""
+        weighted = jacobian * np.sqrt(self.weights(here))[:, None]
+        return np.asarray(weighted.T @ weighted + np.eye(jacobian.shape[1]))
+
+    def slope(self, jacobian: Array, point: Array, here: Array) -> Array:
+        """Return half the first derivative of the cost."""
+        return np.asarray((self.weights(here) * here) @ jacobian + point)
 
     def covariance(self, jacobian: Array, other: Array, here: Array) -> Array:
         """Return the covariance of the unknowns, given two Jacobians of differences over unlike steps.

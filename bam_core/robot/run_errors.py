@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ class RunErrors:
         joints: that count.
         unknowns: of which the errors are a function.
         pool: does the simulations.
-        quick: simulates nearly the same in much less time; None: there is no such bench.
+        quick: what nearly the same simulations are off by, in much less time; None: there are none.
     """
 
     bench: RobotBench
@@ -39,7 +39,7 @@ class RunErrors:
     joints: Sequence[str]
     unknowns: Unknowns
     pool: ThreadPoolExecutor
-    quick: RobotBench | None = None
+    quick: RunErrors | None = None
 
     def rows(self, run: RobotRun) -> NDArray[np.intp]:
         """Return (means, samples) which samples of a run are compared, those of each mean in a row."""
@@ -89,9 +89,9 @@ class RunErrors:
         return result
 
     def about(self, point: Array, errors: Array) -> Callable[[Sequence[Array]], list[Array | None]]:
-        """Return what does as `at` near a point, by the quick bench if there is one.
+        """Return what does as `at` near a point, by quick simulations if there are such.
 
-        How errors change is taken from that bench, and errors at the point itself are right.
+        How errors change is taken from those, and errors at the point itself are right.
 
         Args:
             point: (unknowns,) coordinates.
@@ -99,7 +99,7 @@ class RunErrors:
         """
         if self.quick is None:
             return self.at
-        quick = replace(self, bench=self.quick, quick=None)
+        quick = self.quick
         (there,) = quick.at([point])
         if there is None:
             return self.at

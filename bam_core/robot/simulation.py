@@ -350,6 +350,14 @@ class RobotBench:
             path=path,
         )
 
+    def compiled(self, run: RobotRun, servos: Mapping[str, ServoModel]) -> mujoco.MjModel:
+        """Return the robot as described, with servos whose gains are a run's.
+
+        Raises:
+            BamError: a joint is not in the robot, or a gain is not known.
+        """
+        return self._compile(run, servos, NO_DEVIATIONS)
+
     def _compile(
         self, run: RobotRun, servos: Mapping[str, ServoModel], deviations: RobotDeviations
     ) -> mujoco.MjModel:

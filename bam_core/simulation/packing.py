@@ -273,14 +273,14 @@ def _fill_signals(signals: Array, recording: Recording, dt: float, firmware: Pos
     enabled = recording.torque_enabled.astype(np.float64)
     supply = _supply(recording, dt, len(signals))
     if recording.open_loop:
-        signals[:, GOAL] = _held_mean(time, recording.duty, grid)
+        signals[:, GOAL] = held_mean(time, recording.duty, grid)
     elif recording.kd:  # a goal that came in over two steps would have two kicks of half the size
         newest = np.searchsorted(time, grid[:-1] + _SAME_TIME, side="right") - 1
         signals[:, GOAL] = recording.goal_position[np.maximum(newest, 0)]
     else:
-        signals[:, GOAL] = _held_mean(time + firmware.goal_delay, recording.goal_position, grid)
+        signals[:, GOAL] = held_mean(time + firmware.goal_delay, recording.goal_position, grid)
     signals[:, SUPPLY] = _mean_supply(recording) if firmware.supply_is_aliased else supply
-    signals[:, ENABLED] = _held_mean(time + firmware.release_delay, enabled, grid)
+    signals[:, ENABLED] = held_mean(time + firmware.release_delay, enabled, grid)
     signals[:, MEASURED] = np.interp(grid[:-1], time, recording.position)
 
 
@@ -297,7 +297,7 @@ def _supply(recording: Recording, dt: float, length: int) -> Array:
     """Mean supply of each of so many grid steps, V."""
     time = recording.time - recording.time[0]
     readings = _filled(recording.voltage, recording.supply_voltage)
-    return _held_mean(time, readings, _grid(length + 1, dt))
+    return held_mean(time, readings, _grid(length + 1, dt))
 
 
 def _mean_supply(recording: Recording) -> float:
@@ -313,7 +313,7 @@ def _grid(points: int, dt: float) -> Array:
     return np.arange(points, dtype=np.float64) * np.float64(dt)
 
 
-def _held_mean(time: Array, values: Array, edges: Array) -> Array:
+def held_mean(time: Array, values: Array, edges: Array) -> Array:
     """Mean, between successive edges, of a signal that keeps each value until the next sample."""
     offset = values[0]  # keeps a constant signal exact
     end = max(edges[-1], time[-1]) + 1.0

@@ -29,7 +29,7 @@ from bam_core.simulation.kernel.block import simulate_block
 from bam_core.simulation.kernel.lanes import BLOCK, LANES
 from bam_core.simulation.packing import PackedLogs, pack
 from bam_core.simulation.rollout_settings import RolloutSettings
-from bam_core.simulation.rows import Stepping, SteppingValues, firmware_stepping
+from bam_core.simulation.rows import NO_LOADS, Stepping, SteppingValues, firmware_stepping
 from bam_core.simulation.samples import SampleChoice, Samples, choose
 from bam_core.simulation.threads import allowed_threads
 
@@ -118,6 +118,7 @@ class Rollout:
             self.packed.ripple,
             tuple(self.packed.logs),
             self.packed.restarts,
+            NO_LOADS,
         )
         self._choices: dict[int | tuple[int, ...], SampleChoice] = {}
         self._workers = settings.workers or allowed_threads()

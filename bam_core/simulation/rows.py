@@ -6,11 +6,20 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bam_core.arrays import Array
 from bam_core.servo.firmware import PositionFirmware
 
 GOAL, SUPPLY, ENABLED, MEASURED = range(4)
 """Rows of `LaneInputs.signals`."""
+
+INERTIA, TORQUE, SLOPE, DAMPING, ACROSS = range(5)
+"""Rows of `LaneInputs.loads`: kg·m²; N·m at angle and velocity zero; N·m/rad; N·m·s/rad; N·m by which other
+joints accelerate this one."""
+
+NO_LOADS = np.empty((0, 5, 0))
+"""Of recordings from a pendulum bench."""
 
 VELOCITY_LIMIT = 1000.0
 """rad/s; far beyond any servo, it only keeps diverging candidates finite."""
@@ -62,20 +71,23 @@ class LaneInputs(NamedTuple):
         logs: what is constant.
         restarts: (restarts, 2, lanes): position in rad and velocity in rad/s as measured when a simulation
             starts anew; empty where none does.
+        loads: (knots, 5, lanes): of a robot's joint, every `Stepping.knot` steps of the grid and once beyond
+            its end; NO_LOADS of a pendulum.
     """
 
     signals: Array
     ripple: Array
     logs: LogRows
     restarts: Array
+    loads: Array = NO_LOADS
 
 
-LaneArrays = tuple[Array, Array, tuple[Array, ...], Array]
+LaneArrays = tuple[Array, Array, tuple[Array, ...], Array, Array]
 """`LaneInputs` as plain tuples: Numba takes those at once, and has to ask Python about NamedTuples."""
 
 
 SteppingValues = tuple[
-    float, int, bool, float, int, bool, int, float, float, float, float, float, float, int, float, float
+    float, int, bool, float, int, bool, int, float, float, float, float, float, float, int, float, float, int
 ]
 """`Stepping` as a plain tuple."""
 
@@ -102,6 +114,7 @@ class Stepping(NamedTuple):
             step stands for several periods of a firmware, which renews its demand within it.
         slew_share: of what a slewed set-point moves in a step, how much it has moved on the mean of those
             periods where it is under way throughout.
+        knot: steps of the grid between two knots of `LaneInputs.loads`.
     """
 
     dt: float
@@ -120,6 +133,7 @@ class Stepping(NamedTuple):
     renewal: int
     lead: float
     slew_share: float
+    knot: int = 1
 
 
 def firmware_stepping(firmware: PositionFirmware) -> dict[str, Any]:

@@ -7,6 +7,6 @@ Nothing is allocated in the step loop, and the interpreter lock is released. `re
 specification.
 
 `block.py` makes the steps: `firmware.py` demands, `protection.py` limits demands, `motor.py` drives,
-`bench.py` or `arm_link.py` loads, `friction.py` brakes, `integration.py` moves; `parts.py` tells which of
-this a block needs, and `lanes.py` how it keeps its lanes.
+`bench.py`, `arm_link.py` or `joint_load.py` loads, `friction.py` brakes, `integration.py` moves; `parts.py`
+tells which of this a block needs, and `lanes.py` how it keeps its lanes.
 """

@@ -15,6 +15,7 @@ from bam_core.simulation.kernel import (
     firmware,
     friction,
     integration,
+    joint_load,
     motor,
     protection,
     state,
@@ -75,7 +76,7 @@ def simulate_block(
         mae: (lanes,) rad; receives the mean absolute error over the length of each log.
         trace: (2, steps, lanes); receives positions and velocities, unless it is empty.
     """
-    signals, ripple, log_rows, restarts = lane_arrays
+    signals, ripple, log_rows, restarts, loads = lane_arrays
     logs, stepping = LogRows(*log_rows), Stepping(*stepping_values)
     dt, substeps, regulates_current = stepping.dt, stepping.substeps, stepping.regulates_current
     renewal, lead = stepping.renewal, stepping.lead
@@ -86,6 +87,7 @@ def simulate_block(
     late, late_share = firmware.command_delays(c, lanes, dt, signals.shape[0])
     on = parts_of(s, c, lanes, ripple.size > 0, stepping)
     has_link = arm_link.has_link(s, c, lanes)
+    is_joint = loads.size > 0
     opposing = 1.0 if stepping.opposing_only else 0.0
     substep = dt / substeps
     is_midpoint = stepping.integrator == _MIDPOINT
@@ -114,6 +116,9 @@ def simulate_block(
                 firmware.follow_goal(s, lanes, stepping.slew_share)
             if on.ripple:
                 firmware.add_ripple(s, c, lanes, ripple[k], start)
+        if is_joint:
+            middle = float(k % stepping.knot) + (0.5 if is_midpoint else 0.0)
+            joint_load.take_load(s, lanes, loads, k // stepping.knot, middle / stepping.knot, start)
         switches = is_midpoint and integration.is_switching(s, lanes)
         for j in range(substeps):
             if not on.plain_firmware and j % renewal == 0:
@@ -140,6 +145,8 @@ def simulate_block(
                 motor.drive(s, c, lanes, half_step)
             if has_link:
                 arm_link.apply_link_torque(s, c, lanes, substep, half_step)
+            elif is_joint:
+                joint_load.apply_load(s, lanes, half_step)
             else:
                 bench.apply_gravity(s, c, lanes, half_step)
             if on.load_inertia:
@@ -152,6 +159,8 @@ def simulate_block(
                 friction.add_stribeck(s, c, lanes, opposing)
             if on.load_inertia:
                 friction.remove_inertial_load(s, lanes)
+            if is_joint:
+                joint_load.add_across(s, lanes)
             if is_midpoint:
                 integration.advance_in_pieces(s, c, lanes, substep, half_step)
             else:

@@ -7,7 +7,7 @@ import numpy as np
 
 from bam_core.simulation.kernel.lanes import BLOCK
 
-ROWS = 45
+ROWS = 49
 
 (
     POSITION,
@@ -55,4 +55,8 @@ ROWS = 45
     RATE_TIME,
     RATE,
     PAST_ERROR,
+    LOAD_TORQUE,
+    LOAD_SLOPE,
+    LOAD_DAMPING,
+    LOAD_ACROSS,
 ) = (np.uint64(row * BLOCK) for row in range(ROWS))

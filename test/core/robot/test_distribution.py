@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bam_core.robot.descent import Place
-from bam_core.robot.distribution import Distribution, find_distribution
+from bam_core.robot.distribution import ROUNDS, Distribution, find_distribution
 from bam_core.robot.noise import Noise
 from bam_core.robot.objective import Objective
 
@@ -21,18 +21,25 @@ NOISE = Noise(scale=np.ones(1), independent=np.ones(1))
 
 
 class KnownErrors:
-    """Errors, in their standard deviations, as a function of the unknowns."""
+    """Errors, in their standard deviations, as a function of the unknowns; a quick one is as good."""
 
-    def __init__(self, function: Callable[[np.ndarray], np.ndarray | None], least: float = -np.inf) -> None:
+    def __init__(
+        self,
+        function: Callable[[np.ndarray], np.ndarray | None],
+        least: float = -np.inf,
+        quick: KnownErrors | None = None,
+    ) -> None:
         self.function, self.unknowns = function, SimpleNamespace(least=np.full(SIZE, least))
+        self.quick, self.asked = quick, 0
 
     def at(self, points: Sequence[np.ndarray]) -> list[np.ndarray | None]:
+        self.asked += len(points)
         return [self.function(point) for point in points]
 
     def about(
         self, point: np.ndarray, errors: np.ndarray
     ) -> Callable[[Sequence[np.ndarray]], list[np.ndarray | None]]:
-        return self.at
+        return (self.quick or self).at
 
     def noise(self, errors: np.ndarray) -> Noise:
         return NOISE
@@ -80,6 +87,19 @@ def test_of_linear_errors_the_exact_one_is_found_from_any_first_guess(factor: fl
     lowest = -exact @ (SLOPES.T @ (weights * LEFT))
     assert np.all(np.abs(found.point - lowest) < 0.05 * np.sqrt(np.diag(exact)))
     assert said[-1].startswith("round 9 of 9: ")
+
+
+def test_with_quick_simulations_each_round_needs_one_that_is_not() -> None:
+    def errors(point: np.ndarray) -> np.ndarray:
+        return LEFT + SLOPES @ point
+
+    quick = KnownErrors(errors)
+    both = KnownErrors(errors, quick=quick)
+    found = both.distribution(np.ones(SIZE), TRUE)
+    alone = KnownErrors(errors).distribution(np.ones(SIZE), TRUE)
+    assert found.point == pytest.approx(alone.point)
+    assert both.asked == ROUNDS
+    assert quick.asked > 10 * both.asked
 
 
 def test_roughness_does_not_look_like_information() -> None:

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One joint at a time follows its goals, the others as measured: many robots at once, without MuJoCo's steps.
+
+What each joint carries is computed once per run (`joint_loads`); the kernel that simulates servos on a bench
+then lets its servo drive this load in closed loop. `RobotBench` with others as measured does the same slowly.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+
+import mujoco
+import numpy as np
+
+from bam_core.arrays import Array
+from bam_core.robot.as_measured import measured_path
+from bam_core.robot.deviations import RobotDeviations
+from bam_core.robot.joint_loads import JointLoads, joint_loads
+from bam_core.robot.restarts import start_states
+from bam_core.robot.run import RobotRun
+from bam_core.servo.gains import gain_of
+from bam_core.servo.integrators import INTEGRATORS
+from bam_core.servo.model import ServoModel
+from bam_core.simulation.kernel.block import simulate_block
+from bam_core.simulation.kernel.lanes import BLOCK, LANES
+from bam_core.simulation.packing import held_mean
+from bam_core.simulation.rollout import PARAMETERS, parameter_vector
+from bam_core.simulation.rows import ENABLED, GOAL, SUPPLY, LogRows, Stepping, firmware_stepping
+
+_KNOT = 0.012  # s; measured motions have nothing above 8 Hz
+_SETTLING = 0.5  # s before a run with its first goals
+_BLOCKS = 3  # of lanes in one part: what they have in common is laid out once for all
+_DELAY = PARAMETERS.index("command_delay")
+
+
+class JointRollout:
+    """Joints of one type of servo in one run.
+
+    Attributes:
+        run: that is followed.
+        joints: that are simulated, by name.
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        run: RobotRun,
+        servos: Mapping[str, ServoModel],
+        names: Sequence[str],
+        *,
+        step: float,
+    ) -> None:
+        """Prepare a run.
+
+        Args:
+            model: the robot with its servos, as described; its base is fixed.
+            run: to follow, without gaps; gains must be known.
+            servos: joint -> servo, all of one firmware; those that are simulated.
+            names: of deviations that loads depend on; see `joint_loads`.
+            step: of the simulation, s; no shorter than the period of a firmware is used.
+        """
+        self.run, self.joints = run, tuple(servos)
+        self._copies = max(BLOCK // len(self.joints), 1)
+        step = max(step, *(servo.firmware.period for servo in servos.values()))
+        begin, end = run.time[0] - _SETTLING, run.time[run.counts][-1]
+        self._times = begin + step * np.arange(round((end - begin) / step) + 1)
+        knot = max(round(_KNOT / step), 1)
+        self._loads = _loads(model, run, self.joints, names, self._times[0::knot], knot * step)
+        self._stepping = (*_stepping(next(iter(servos.values())), step, knot),)
+        self._servos = servos
+        self._signals = _signals(run, servos, self._times)
+        self._logs = _log_rows(run, servos, len(self._times))
+        self._restarts = np.zeros((0, 2, len(self.joints)))
+        last = np.clip(np.searchsorted(self._times, run.time, side="right") - 1, 0, len(self._times) - 2)
+        self._before, self._share = last, np.clip((run.time - self._times[last]) / step, 0.0, 1.0)
+
+    def restarted(self, horizon: float) -> JointRollout:
+        """Return a rollout whose simulations start anew from measured states every `horizon`, s."""
+        copied, step = copy.copy(self), float(self._times[1] - self._times[0])
+        restart = max(round(horizon / step), 1)
+        at = np.maximum(self._times[restart // 2 :: restart], self.run.time[0])
+        columns = [self.run.column(joint) for joint in self.joints]
+        states = np.stack(start_states(self.run, self._servos, at), axis=1)[:, :, columns]
+        copied._stepping = (*Stepping(*self._stepping)._replace(restart=restart),)
+        copied._restarts = states
+        return copied
+
+    @property
+    def part(self) -> int:
+        """Robots that one call should simulate; more take no less time each."""
+        return _BLOCKS * self._copies
+
+    def positions(
+        self, servos: Sequence[Mapping[str, ServoModel]], deviations: Sequence[RobotDeviations]
+    ) -> Array:
+        """Return (robots, n, joints) rad, where joints are at the times of the run, as their encoders read.
+
+        Args:
+            servos: joint -> servo, of each robot.
+            deviations: of each robot.
+        """
+        count, copies = len(self.joints), min(self._copies, len(servos))
+        # Joint after joint, robot after robot; lanes without a robot do as the last one.
+        lanes = np.minimum(np.arange(-(-copies * count // LANES) * LANES), copies * count - 1) % count
+        signals, restarts = (
+            np.ascontiguousarray(values[..., lanes]) for values in (self._signals, self._restarts)
+        )
+        lane_arrays = (signals, np.empty((0, len(lanes))), tuple(self._logs[:, lanes]), restarts)
+        trace = np.empty((2, len(self._times), len(lanes)))
+        result = np.empty((len(servos), len(self.run.time), count))
+        for begin in range(0, len(servos), copies):
+            part = slice(begin, begin + copies)
+            rows, loads = self._candidates(servos[part], deviations[part])
+            used = np.minimum(np.arange(-(-len(rows) // LANES) * LANES), len(rows) - 1)
+            simulate_block(
+                rows[used],
+                0,
+                len(used),
+                (*lane_arrays, np.ascontiguousarray(loads[:, :, used])),
+                self._stepping,
+                np.empty(len(used)),
+                trace,
+            )
+            path = trace[0, :, : len(rows)]
+            before = path[self._before]
+            at = before + self._share[:, None] * (path[self._before + 1] - before)
+            result[part] = at.reshape(len(at), -1, count).transpose(1, 0, 2)
+        return result
+
+    def _candidates(
+        self, servos: Sequence[Mapping[str, ServoModel]], deviations: Sequence[RobotDeviations]
+    ) -> tuple[Array, Array]:
+        """Return (lanes, PARAMETERS) candidates, and (knots, 5, lanes) their loads."""
+        rows = np.array(
+            [
+                _row(robot.unit(units[joint], joint), robot.delay)
+                for units, robot in zip(servos, deviations, strict=True)
+                for joint in self.joints
+            ]
+        )
+        by_name = [robot.by_name() for robot in deviations]
+        amounts = np.array([[values.get(name, 0.0) for values in by_name] for name in self._loads.names])
+        count = len(self.joints)
+        loads = np.empty((self._loads.nominal.shape[1], 5, len(rows)))
+        for joint in range(count):
+            loads[:, :, joint::count] = self._loads.at(joint, amounts.reshape(-1, len(by_name)))
+        return rows, loads
+
+
+def _row(servo: ServoModel, delay: float) -> Array:
+    row = parameter_vector(servo)
+    row[_DELAY] = delay
+    return row
+
+
+def _loads(
+    model: mujoco.MjModel,
+    run: RobotRun,
+    joints: Sequence[str],
+    names: Sequence[str],
+    knots: Array,
+    spacing: float,
+) -> JointLoads:
+    """Return the loads of joints at knots, one more than are given, `spacing` s apart."""
+    times = np.append(knots, knots[-1] + spacing)
+    inside = np.minimum(times, run.time[-1] - spacing)  # behind the end, joints do not stop all at once
+    around = np.concatenate([times, inside - spacing, inside, inside + spacing])
+    path = measured_path(around, run.time, run.position).reshape(4, len(times), -1)
+    speed, acceleration = (path[3] - path[1]) / (2.0 * spacing), np.diff(path[1:], 2, axis=0)[0] / spacing**2
+    motion = np.stack([path[0], speed, acceleration])
+    moving = [int(model.joint(joint).id) for joint in run.joints]
+    own = [int(model.joint(joint).id) for joint in joints]
+    return joint_loads(model, moving, own, motion, names)
+
+
+def _stepping(servo: ServoModel, step: float, knot: int) -> Stepping:
+    period = servo.firmware.period  # `step` at most
+    return Stepping(
+        dt=step,
+        substeps=1,
+        integrator=INTEGRATORS.index("midpoint"),
+        opposing_only=servo.friction.quadratic_rule == "opposing",
+        restart=0,
+        **firmware_stepping(servo.firmware),
+        renewal=1,
+        lead=0.5 * (step - period),
+        slew_share=0.5 * (1.0 + period / step),
+        knot=knot,
+    )
+
+
+def _signals(run: RobotRun, servos: Mapping[str, ServoModel], times: Array) -> Array:
+    """Return (steps, 4, joints) the commands of servos in each step."""
+    edges = np.append(times, 2.0 * times[-1] - times[-2])
+    signals = np.zeros((len(times), 4, len(servos)))
+    for column, (joint, servo) in enumerate(servos.items()):
+        goals = run.goal_position[:, run.column(joint)]
+        # A firmware looks at its goal once per period; the first goal is in force before the run.
+        stamps = np.append(times[0], run.time + 0.5 * servo.firmware.period)
+        signals[:, GOAL, column] = held_mean(stamps, np.append(goals[0], goals), edges)
+        supply = run.supply_voltage
+        signals[:, SUPPLY, column] = servo.nominal_voltage if supply is None else supply
+    signals[:, ENABLED] = 1.0
+    return signals
+
+
+def _log_rows(run: RobotRun, servos: Mapping[str, ServoModel], steps: int) -> Array:
+    """Return (rows, joints), the rows of `LogRows`."""
+    values = np.zeros((len(LogRows._fields), len(servos)))
+    rows = LogRows(*values)
+    rows.length[:], rows.feedback[:] = steps, 1.0
+    for column, (joint, servo) in enumerate(servos.items()):
+        kp, kd = gain_of(run.kp, joint), gain_of(run.kd, joint) or 0.0
+        assert kp is not None, "the model could not have been compiled"
+        rows.stiffness[column], rows.damping[column] = servo.firmware.gains(kp)
+        rows.rate_time[column] = servo.firmware.rate_time(kp, kd)
+        rows.demand_limit[column] = servo.firmware.demand_limit
+        rows.position[column] = run.position[0, run.column(joint)]
+    return values
