@@ -269,7 +269,12 @@ class DynamixelServo:
         if held != packed.pointers:
             self._borrowed.pointers = packed.pointer_address, held
             self.link.write_block(self.id, packed.pointer_address, packed.pointers)
-        self.block = packed
+        data = self.link.read_block((self.id,), packed.address, packed.length)[self.id][0]
+        if packed.witness(data) == ALL_ANSWERS:
+            self.block = packed
+        elif held != packed.pointers:  # a firmware whose indirect data lie elsewhere: the table is wrong
+            self.link.write_block(self.id, packed.pointer_address, held)
+            self._borrowed.pointers = None
 
     def _recover_torque_limit(self) -> None:
         """Give a Protocol 1.0 servo back the limit that a shutdown has set to 0; a lower one stays."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -73,4 +74,20 @@ def test_a_restart_that_resets_them_is_noticed_in_the_next_sample(virtual_servos
         bus.exchange(OFF)
     bus.reboot("joint")
     assert bus.exchange(OFF).position[0] == pytest.approx(0.0, abs=0.01)
+    bus.close()
+
+
+def test_a_table_whose_indirect_data_lie_elsewhere_costs_no_reading(
+    virtual_servos: MakeVirtual, tmp_path: Path
+) -> None:
+    file = tmp_path / "shifted.yaml"
+    indirect = "{blocks: [[168, 228, 24]], low: 64}"  # of an XM430 they begin at 224
+    file.write_text(f"mine: {{like: xm430_w350, title: Mine, model_number: 4711, indirect: {indirect}}}")
+    virtual = virtual_servos(servo="xm430_w350", pendulum=PendulumBench(mass=1e-3, length=0.1))
+    virtual.set("model_number", 4711)
+    before = [virtual.get(f"indirect_address_{number}") for number in (1, 3, 16)]
+    bus = opened(virtual, models=str(file))
+    sample = bus.exchange(OFF)
+    assert sample.voltage == pytest.approx((12.0,), abs=0.5)
+    assert [virtual.get(f"indirect_address_{number}") for number in (1, 3, 16)] == before
     bus.close()
