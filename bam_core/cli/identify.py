@@ -245,6 +245,7 @@ def _test(
     from bam_core.identification.data.split import NO_TEST, is_rule
     from bam_core.recordings import load_usable
     from bam_core.recordings.discovery import unique_names
+    from bam_core.recordings.run_identity import RunIdentities
 
     rules = [word for word in words if (is_rule(word) or word == NO_TEST) and not Path(word).exists()]
     if len(words) == 1 and rules:
@@ -261,8 +262,12 @@ def _test(
             raise WrongType("--test", word, "a rule such as kp=800, or paths of logs")
     test = load_usable(words, set_fields=arguments.set, strict=arguments.strict, map=map_words(arguments))
     recordings, held_out = loaded.recordings, test.recordings
-    digests = {recording.sha256 for recording in held_out}
-    both = tuple(str(recording.source) for recording in recordings if recording.sha256 in digests)
+    digests, runs = {recording.sha256 for recording in held_out}, RunIdentities(held_out)
+    both = tuple(
+        str(recording.source)
+        for recording in recordings
+        if recording.sha256 in digests or runs.same_run(recording) is not None
+    )
     if both:
         from bam_core.text.data_findings import InBothSets
         from bam_core.text.finding import log_findings

@@ -7,7 +7,7 @@ import argparse
 import json
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,8 @@ from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
     from bam_core.identification.uncertainty.prediction import Prediction
+    from bam_core.recordings.recording import Recording
+    from bam_core.servo.model import ServoModel
     from bam_core.validation.validation import Validation
 
 EXAMPLE = "bam validate recordings/ --params out/xl330/m1.yaml out/xl330/m6.yaml --json validation.json"
@@ -76,6 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.recordings.discovery import unique_names
     from bam_core.servo.model import load_servo
     from bam_core.simulation.rollout_settings import OPEN_LOOP_HORIZON
+    from bam_core.text.data_findings import TrainedOn
     from bam_core.text.finding import log_findings
     from bam_core.text.fit_findings import OpenLoopErrors
     from bam_core.validation.bench_fit import fit_bench
@@ -106,6 +109,11 @@ def run(arguments: argparse.Namespace) -> int:
     )
     recordings = loaded.recordings
     warn_unsuitable(servos[names[0]], recordings)
+    trained = {name: _trained_on(servo, recordings) for name, servo in servos.items()}
+    log_findings(
+        log,
+        [TrainedOn(model=name, logs=logs, total=len(recordings)) for name, logs in trained.items() if logs],
+    )
     log_findings(log, full_demand_errors(servos[names[0]], recordings))
     if all(recording.open_loop for recording in recordings):
         log_findings(log, [OpenLoopErrors(restart=OPEN_LOOP_HORIZON)])
@@ -136,7 +144,8 @@ def run(arguments: argparse.Namespace) -> int:
             },
         }
         content: dict[str, Any] = {
-            name: validation.summary() | readings for name, validation in result.items()
+            name: validation.summary() | readings | {"trained_on": list(trained[name])}
+            for name, validation in result.items()
         }
         for name, (fit, errors) in fitted.items():
             finding = fit.finding(name, result[name].mae, errors.mae)
@@ -153,6 +162,12 @@ def run(arguments: argparse.Namespace) -> int:
     for path in paths:
         warn_of_bench(arguments.bench_effects, path, recordings)
     return 0
+
+
+def _trained_on(servo: ServoModel, recordings: Sequence[Recording]) -> tuple[str, ...]:
+    """Return the names of the recordings that a servo was fitted to, by the digests in its file."""
+    digests = set(servo.provenance.train_data.values())
+    return tuple(recording.name for recording in recordings if recording.sha256 in digests)
 
 
 def _prediction(path: str) -> Prediction | None:

@@ -20,6 +20,7 @@ from bam_core.recordings.map_file import recording_map_for, require_map, rules_o
 from bam_core.recordings.open_loop_text import read_open_loop_text
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.recording_map import RecordingMap
+from bam_core.recordings.run_identity import RunIdentities
 from bam_core.text.finding import log_findings
 from bam_core.text.recording_findings import Repeated
 
@@ -81,8 +82,8 @@ def load_usable(
     a clock of their own are given as of the times of their samples; see `position_updates`.
 
     Returns:
-        Recordings with distinct names, in the order given. Duplicate data is loaded once, with a warning:
-        twice it would count double, or be in training and test.
+        Recordings with distinct names, in the order given. The same run is loaded once, with a warning, also
+        where its files differ (`run_identity`): twice it would count double, or be in training and test.
 
     Raises:
         BamError: a path does not exist, or no recording can be used; strict: one cannot. The line begins
@@ -93,6 +94,7 @@ def load_usable(
     require_map(map)
     overriding = (*rules_of_map(map), *rules_from(set_fields))
     recordings: dict[str, Recording] = {}
+    runs = RunIdentities()
     exclusions = Exclusions(strict=strict)
     rules_met = _RulesMet()
     for source in find_sources(paths):
@@ -108,10 +110,14 @@ def load_usable(
                 log.warning("%s (passed over)", error)
         for recording in read:
             rules_met.note(rules, recording)
-            first = recordings.setdefault(recording.sha256, recording)
-            if first is not recording:
-                same = Repeated(kind="same_data", source=recording.source, duplicate_of=first.source)
-                log_findings(log, [same])
+            kind, first = "same_data", recordings.get(recording.sha256)
+            if first is None:
+                kind, first = "same_run", runs.same_run(recording)
+            if first is None:
+                recordings[recording.sha256] = recording
+                runs.add(recording)
+                continue
+            log_findings(log, [Repeated(kind=kind, source=recording.source, duplicate_of=first.source)])
     exclusions.require_some(list(recordings))
     if not recordings:
         raise Malformed(

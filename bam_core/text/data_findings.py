@@ -326,6 +326,31 @@ class FittedToTest(Finding):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TrainedOn(Finding):
+    """Logs of a validation that a model was fitted to.
+
+    Attributes:
+        model: its name or file.
+        logs: names of these logs.
+        total: number of logs of the validation.
+    """
+
+    kind: str = field(default="trained_on", init=False)
+    model: str
+    logs: tuple[str, ...]
+    total: int
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """How many, and what follows."""
+        some = "" if len(self.logs) == self.total else f" ({', '.join(self.logs)})"
+        return (
+            f"{self.model} was fitted to {len(self.logs)} of these {self.total} logs{some}.",
+            "Errors there are training errors.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class IllPosedGears(Finding):
     """Gears that may jam, or have two solutions, with rotor and load in simulation: Kikuuwe eqs. 29, 57.
 

@@ -228,7 +228,7 @@ class Repeated(RecordingFinding):
     """A recording that counts once though it was found twice.
 
     Attributes:
-        kind: "given_twice" or "same_data".
+        kind: "given_twice", "same_data", or "same_run": in another format, or cut.
         duplicate_of: recording with the same data; None where it is the same file.
     """
 
@@ -237,7 +237,8 @@ class Repeated(RecordingFinding):
     @property
     def sentences(self) -> tuple[str, ...]:
         """Which."""
-        what = "given twice" if self.duplicate_of is None else f"holds the same data as {self.duplicate_of}"
+        what = "the same run as" if self.kind == "same_run" else "holds the same data as"
+        what = "given twice" if self.duplicate_of is None else f"{what} {self.duplicate_of}"
         return (f"{self.source}: {what}, counted once.",)
 
 

@@ -27,6 +27,7 @@ from bam_core.text.data_findings import (
     OffGoals,
     OffHoldingPosition,
     OtherServo,
+    TrainedOn,
 )
 from bam_core.text.description_findings import SeveralActuators, StartContacts, UnusableMeshes
 from bam_core.text.finding import Finding
@@ -231,6 +232,7 @@ EXAMPLES: tuple[Finding, ...] = (
     PriorOnly(),
     InBothSets(logs=("a.json", "b.json")),
     FittedToTest(model="gear.yaml", seen=1, total=3),
+    TrainedOn(model="m4", logs=("kp100_sin_sin",), total=3),
     IllPosedGears(kind="own_feedback", joints=("hip",), gain=1.2, servo="xl330", output_side=1.6),
     IllPosedGears(kind="joint_gain", joints=("hip", "knee"), gain=1.2),
     WillReplace(directory=Path("found"), models=("m1",), date="2026-01-02"),

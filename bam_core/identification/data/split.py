@@ -13,6 +13,7 @@ import numpy as np
 
 from bam_core.errors import BadData, Conflict, OutOfRange, UnknownName, WrongType, WrongValue
 from bam_core.recordings.recording import Recording
+from bam_core.recordings.run_identity import RunIdentities
 from bam_core.text.quantity import LENGTH, MASS, NO_UNIT, SHARE, VOLTAGE, Units, quantity
 
 DEFAULT_RULE = "fraction=0.25"
@@ -140,8 +141,9 @@ def split_recordings(
         chosen = [log for log, out in zip(ordered, in_test, strict=True) if out]
     else:
         rule = "files"
+        runs = RunIdentities(test)
         digests = {log.sha256 for log in test}
-        in_test = [log.sha256 in digests for log in ordered]
+        in_test = [log.sha256 in digests or runs.same_run(log) is not None for log in ordered]
         chosen = sorted(test, key=lambda log: log.name)
     train = tuple(log for log, out in zip(ordered, in_test, strict=True) if not out)
     return Split(train=train, test=tuple(chosen), rule=rule)

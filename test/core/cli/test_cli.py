@@ -31,12 +31,13 @@ from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.identification.uncertainty.prediction_file import save_prediction
 from bam_core.identification.variation.spread import Spread
 from bam_core.identification.variation.variation import Variation
+from bam_core.recordings import load_recordings
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.synthetic import synthesize
-from bam_core.text.data_findings import BenchLeftOut
+from bam_core.text.data_findings import BenchLeftOut, TrainedOn
 from test.core.finding_cases import logged
 from test.core.json_log_cases import log, save
 from test.core.refusals import refused
@@ -295,6 +296,25 @@ def test_validate_writes_errors_per_model_and_log(tmp_path: Path, capsys: pytest
     assert f"{1e3 * result['mx106']['mae']:.2f}" in table
 
 
+def test_validate_names_logs_that_a_servo_was_fitted_to(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    logs = [tmp_path / "16.json", tmp_path / "32.json"]
+    for path in logs:
+        path.write_text(json.dumps(log(motor="mx106", kp=int(path.stem), mass=0.5)))
+    servo, out = load_servo("mx106"), tmp_path / "result.txt"
+    first, _ = load_recordings(logs)
+    trained = replace(servo.provenance, train_data={"some name": first.sha256})
+    replace(servo, provenance=trained).save(tmp_path / "mine.yaml")
+    words = ["validate", *map(str, logs), "--params", str(tmp_path / "mine.yaml"), "mx106"]
+    assert main([*words, "--json", str(out)]) == 0
+    result = json.loads(out.read_text())
+    assert result["mine"]["trained_on"] == ["16"]
+    assert result["mx106"]["trained_on"] == []
+    assert caplog.text.count(str(TrainedOn(model="mine", logs=("16",), total=2))) == 1
+    assert "mx106 was fitted" not in caplog.text
+
+
 def test_validate_tells_short_horizons_and_bands_per_model(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -314,7 +334,15 @@ def test_validate_tells_short_horizons_and_bands_per_model(
 
     plain = result()
     of_readings = ["dropped_samples", "position_update_period"]
-    assert list(plain) == ["mae", "per_log", "mae_short", "mae_short_1s", *of_readings, "bench_fitted"]
+    assert list(plain) == [
+        "mae",
+        "per_log",
+        "mae_short",
+        "mae_short_1s",
+        *of_readings,
+        "trained_on",
+        "bench_fitted",
+    ]
     assert [list(plain[name]) for name in of_readings] == 2 * [list(plain["per_log"])]
     assert plain["mae_short"] > 0.0
     drawn = result("--draws", "40")
