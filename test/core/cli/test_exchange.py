@@ -218,7 +218,7 @@ def test_a_damaged_log_is_named_and_left_out_of_an_import(caplog: pytest.LogCapt
             Unsupported,
             {},
         ),
-        (("export", "mx106", "--output", "a.xml", "--bench", "1,x"), WrongType, {"value": "1,x"}),
+        (("export", "mx106", "--output", "a.xml", "--bench", "1,x"), WrongType, {"value": "x"}),
         (("export", "mx106", "--output", "a.xml", "--bench", "1,-0.1"), OutOfRange, {"value": -0.1}),
         (("export", "log.json", "--fps", "30", "--output", "a"), Conflict, {"thing": "--fps"}),
         (("export", "log.json", "--output", "a.xml"), WrongType, {"value": "a.xml"}),
