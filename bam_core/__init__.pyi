@@ -80,6 +80,8 @@ from .robot.load import LoadedRuns as LoadedRuns
 from .robot.load import RunSettings as RunSettings
 from .robot.load import load_runs as load_runs
 from .robot.load import load_usable_runs as load_usable_runs
+from .robot.prediction import Draw as Draw
+from .robot.prediction import RobotPrediction as RobotPrediction
 from .robot.result import RobotIdentification as RobotIdentification
 from .robot.result import RobotModelFit as RobotModelFit
 from .robot.result import RobotParameters as RobotParameters
@@ -126,6 +128,7 @@ from .simulation.samples import Samples as Samples
 from .simulation.samples import TraceSimulator as TraceSimulator
 from .simulation.synthetic import SynthesisSettings as SynthesisSettings
 from .simulation.synthetic import synthesize as synthesize
+from .text.bench_fit_findings import BenchFitted as BenchFitted
 from .text.choice_findings import AblationVerdict as AblationVerdict
 from .text.choice_findings import ChoiceReason as ChoiceReason
 from .text.choice_findings import ModelVerdict as ModelVerdict
