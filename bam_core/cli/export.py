@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 EXAMPLE = "bam export out/xl330/m6.yaml --kp 400 --to mjlab --output xl330.py"
 
-FIRST_SCREEN = ("--output", "--kp", "--vin", "--to", "--kd", "--lerobot", "--bench")
+FIRST_SCREEN = ("--output", "--kp", "--vin", "--to", "--kd", "--draws", "--lerobot", "--bench")
 
 _FOR_MJCF = ("kp", "kd", "vin", "bench")
 
@@ -100,6 +100,8 @@ def run(arguments: argparse.Namespace) -> int:
             advice="export one at a time",
         )
     given = [f"--{name}" for name in _FOR_MJCF if getattr(arguments, name) is not None]
+    if arguments.draws is not None:
+        return export_training.export_draws(servos, output, arguments)
     if arguments.to is not None:
         return export_training.export_drive(servos, output, arguments)
     export_training.require_target(arguments)

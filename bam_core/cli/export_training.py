@@ -8,7 +8,7 @@ import logging
 from pathlib import Path
 
 from bam_core.errors import Conflict, Missing, WrongType
-from bam_core.files.atomic_file import require_file, write_text
+from bam_core.files.atomic_file import require_file, write_bytes, write_text
 
 log = logging.getLogger(__name__)
 
@@ -34,10 +34,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     training.add_argument(
         "--kd", type=float, metavar="KD", help="derivative gain, firmware units (default: 0)"
     )
+    training.add_argument(
+        "--draws",
+        type=int,
+        metavar="N",
+        help="write N joint draws of the servo's parameters, SI, to --output FILE.npz, for randomisation",
+    )
+    training.add_argument("--seed", type=int, metavar="N", help="of the draws (default 0)")
 
 
 def require_target(arguments: argparse.Namespace) -> None:
     """Refuse options of training programs where none is named."""
+    if arguments.seed is not None:
+        raise Conflict("--seed", "is for draws", expected="--draws N", advice="leave it out")
     for name in ("kd", "motion"):
         if getattr(arguments, name) is not None:
             raise Conflict(
@@ -76,4 +85,25 @@ def export_drive(servos: list[str], output: Path, arguments: argparse.Namespace)
     print("Distance from the whole law, mean over three scripts and two loads that took no part in the fit:")
     print(format_table(("drive", "MAE [mrad]"), rows))
     print(f"wrote {output}")
+    return 0
+
+
+def export_draws(servos: list[str], output: Path, arguments: argparse.Namespace) -> int:
+    """Write joint draws of a servo's parameters."""
+    from bam_core.exchange.training import servo_draws
+
+    if not servos:
+        raise Conflict(
+            "--draws", "is for servos", expected="a servo's file or library name", advice="leave it out"
+        )
+    for name in ("to", "motion", "kp", "kd", "vin", "bench", "actuator"):
+        if getattr(arguments, name) is not None:
+            raise Conflict(f"--{name}", "is not for --draws", advice="leave it out")
+    if output.suffix != ".npz":
+        raise WrongType("--output", output.name, "FILE.npz for --draws", advice="rename it")
+    require_file(output)
+    draws = servo_draws(servos[0], arguments.draws, arguments.seed or 0)
+    write_bytes(output, draws.npz())
+    names = ", ".join(draws.parameters)
+    print(f"wrote {output}: {arguments.draws} draws of {names}")
     return 0

@@ -213,6 +213,13 @@ def test_a_damaged_log_is_named_and_left_out_of_an_import(caplog: pytest.LogCapt
         ),
         (("export", "logs", "--output", "a.py", "--to", "mjlab", "--kp", "8"), UnknownName, {"name": "logs"}),
         (("export", "mx106", "--output", "a.xml", "--kd", "8"), Conflict, {"thing": "--kd"}),
+        (("export", "xl330", "--output", "a.npy", "--draws", "8"), WrongType, {"thing": "--output"}),
+        (
+            ("export", "xl330", "--output", "a.npz", "--draws", "8", "--kp", "8"),
+            Conflict,
+            {"thing": "--kp"},
+        ),
+        (("export", "xl330", "--output", "a.xml", "--seed", "8"), Conflict, {"thing": "--seed"}),
         (
             ("export", "erob80_100", "--output", "a.py", "--to", "mjlab", "--kp", "8", "--kd", "8"),
             Unsupported,
