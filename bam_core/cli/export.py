@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         metavar="PATH",
-        help="FILE.json or FILE.xml; a directory for several recordings. An existing file is replaced",
+        help="FILE.json, .xml, .py or .npz; a directory for several recordings. An existing file is replaced",
     )
     parser.add_argument(
         "--actuator",

@@ -13,6 +13,7 @@ from bam_core.files.atomic_file import require_file, write_bytes, write_text
 log = logging.getLogger(__name__)
 
 _TARGETS = ("genesis", "isaaclab", "mjlab", "mjx", "mujoco", "newton", "playground")
+_WITH_DRAWS = ("isaaclab", "playground")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +79,10 @@ def export_drive(servos: list[str], output: Path, arguments: argparse.Namespace)
     gains = DriveGains(kp=arguments.kp, kd=arguments.kd or 0.0, supply_voltage=arguments.vin)
     motions = None if arguments.motion is None else load_recordings(arguments.motion)
     priced = fit_drive(servo, gains, motions)
-    write_text(output, writer(servo, gains, priced, drive_draws(servos[0], gains, priced)))
+    draws = drive_draws(servos[0], gains, priced)
+    write_text(output, writer(servo, gains, priced, draws))
+    if arguments.to in _WITH_DRAWS and len(draws["stiffness"]) == 1:
+        log.warning("%s: errors of its parameters are unknown; nothing is randomised", servos[0])
     for remark in priced.remarks:
         log.warning("%s: %s", servos[0], remark)
     rows = [(name, f"{1e3 * error:.2f}") for name, error in priced.errors.items()]

@@ -8,6 +8,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from bam_core.text.choice_findings import precise
 from bam_core.text.finding import Finding, listed, percent
@@ -370,7 +371,9 @@ class WidenRange(Finding):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The three steps."""
+        """The steps."""
+        if PurePath(self.servo).suffix:
+            return (f"To widen a range: write NAME: [LOW, HIGH] under `search:` in {self.servo}.",)
         return (
             f"To widen a range: bam servos {self.servo} > my_servo.yaml.",
             "Write NAME: [LOW, HIGH] under `search:` there.",

@@ -11,7 +11,7 @@ from bam_core.exchange.training.drive_fit import FITTED, PricedDrive
 from bam_core.exchange.training.linear_drive import DriveGains, LinearDrive, nearest_drive
 from bam_core.exchange.training.targets import DRAWN
 from bam_core.identification.found_servo import found_servo
-from bam_core.identification.uncertainty.prediction_file import prediction_for
+from bam_core.identification.uncertainty.prediction_file import drawable
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo
 
@@ -45,7 +45,7 @@ def drive_draws(
     servo = load_servo(source)
     nearest, _ = nearest_drive(servo, gains)
     try:
-        prediction = prediction_for(source)
+        prediction = drawable(source)
     except Missing:
         return {name: [getattr(priced.drive, name)] for name in DRAWN}
     model = FRICTION_MODELS[servo.friction_model]

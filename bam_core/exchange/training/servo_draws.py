@@ -14,7 +14,7 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.errors import OutOfRange
 from bam_core.identification.found_servo import found_servo
-from bam_core.identification.uncertainty.prediction_file import prediction_for
+from bam_core.identification.uncertainty.prediction_file import drawable
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo, servo_path
 from bam_core.servo.parameters import PARAMETER_UNITS
@@ -72,7 +72,7 @@ def servo_draws(source: str | os.PathLike[str], count: int, seed: int = 0) -> Se
         raise OutOfRange("--draws", count, "one or more")
     servo = load_servo(source)
     servo.require_no_gear("draws of parameters")
-    prediction = prediction_for(source)
+    prediction = drawable(source)
     model = FRICTION_MODELS[servo.friction_model]
     rows = [
         found_servo(servo, model, vector)[0].parameters

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bam_core.errors import OutOfRange, Unsupported
 from bam_core.identification.found_servo import found_servo
-from bam_core.identification.uncertainty.prediction_file import prediction_for
+from bam_core.identification.uncertainty.prediction_file import drawable
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo
 
@@ -33,6 +33,6 @@ def draw_servos(servo: str, *, count: int, seed: int = 0) -> Iterator[ServoModel
             "has a gear, whose uncertainty is not known",
             advice="draw the servo that it was made of",
         )
-    vectors = prediction_for(servo).draw(model, count=count, seed=seed)
+    vectors = drawable(servo).draw(model, count=count, seed=seed)
     friction_model = FRICTION_MODELS[model.friction_model]
     return (found_servo(model, friction_model, vector)[0] for vector in vectors)

@@ -154,6 +154,22 @@ def prediction_for(servo: str | os.PathLike[str]) -> Prediction:
     return made
 
 
+def drawable(servo: str | os.PathLike[str]) -> Prediction:
+    """Return `prediction_for` a servo if its draws differ.
+
+    Raises:
+        BamError: as of `prediction_for`, or nothing is known of the errors of its parameters.
+    """
+    prediction = prediction_for(servo)
+    if not prediction.ranges and prediction.variation is None:
+        raise Missing(
+            f"servo '{servo}', uncertainty",
+            "standard errors of its parameters, to draw from",
+            advice="take the file that 'bam identify' wrote of it from logs of a bench",
+        )
+    return prediction
+
+
 def _uncalibrated(servo: ServoModel) -> Prediction:
     """Return what standard errors and the training error of a servo's file say."""
     train = servo.provenance.train_mae

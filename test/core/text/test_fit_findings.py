@@ -107,7 +107,10 @@ def test_short_errors_have_their_periods() -> None:
 def test_bounds_have_their_range_and_the_way_to_widen_it() -> None:
     bound = AtBound(model="m1", parameter="resistance", value=2.4, low=0.05, high=200.0, unit="Ω")
     assert bound.sentence == "m1, resistance: 2.4 is at the end of its search range, 0.05 to 200 Ω."
-    assert "bam servos my.yaml" in WidenRange(servo="my.yaml").sentence
+    assert "bam servos xl330 >" in WidenRange(servo="xl330").sentence
+    own = WidenRange(servo="my.yaml").sentence
+    assert "in my.yaml" in own
+    assert ">" not in own  # a shell would empty the file before it is read
     listed = ParameterList(kind="at_bounds", parameters=("viscous", "load"))
     assert listed.sentence == "Stopped by the end of the search range: viscous, load."
 

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bam_core import draw_servos
-from bam_core.errors import OutOfRange
+from bam_core.errors import Missing, OutOfRange
 from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.identification.uncertainty.prediction_file import save_prediction
 from bam_core.servo.model import load_servo
@@ -49,3 +50,11 @@ def test_the_same_seed_gives_the_same_servos(file: Path) -> None:
 def test_no_servos_are_refused(file: Path) -> None:
     with pytest.raises(OutOfRange):
         draw_servos(str(file), count=0)
+
+
+def test_servos_of_unknown_errors_are_not_drawn_as_if_they_were_sure(tmp_path: Path) -> None:
+    servo = load_servo("mx106")
+    path = tmp_path / "robot_servo.yaml"
+    replace(servo, uncertainty={}, provenance=replace(servo.provenance, train_mae=0.01)).save(path)
+    with pytest.raises(Missing):
+        draw_servos(str(path), count=3)
