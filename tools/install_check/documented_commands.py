@@ -25,6 +25,7 @@ NOT_RUN = (
     (r"install/|\.venv/bin/python ", "needs `make setup`; the tests of test/ros start the nodes"),
     (r"bam simulate .*--view", "needs a screen; test/core/cli/test_simulate_robot runs it"),
     (r"bam (record|robot record|demo) ", "needs ROS 2 and a running driver; test/ros/recorder runs it"),
+    (r"bam conform --against my_port", "needs a port of the law; test/core/cli/test_conform.py runs one"),
     (r"bam .*tcp://", "needs a Dask scheduler"),
     (r"bam .*(sigmaban|so101)", "needs recordings of a real robot"),
     (r"bam robot identify .* bags ", "needs bags of `bam robot record`; test/ros/recorder records such"),
