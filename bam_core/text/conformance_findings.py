@@ -65,7 +65,7 @@ class Difference(Finding):
     def sentences(self) -> tuple[str, ...]:
         """Where, by how much, and why."""
         why = tuple(f"Cause: {DEVIATION_WORDS[name]}." for name in self.deviations) or (
-            "None of the known mistakes explains it.",
+            "No known mistake explains it.",
         )
         energy = ("Friction adds energy.",) if self.adds_energy else ()
         return (

@@ -11,6 +11,7 @@ import pytest
 
 from bam_core.text.bench_fit_findings import BenchFitted
 from bam_core.text.choice_findings import AblationVerdict, ChoiceReason, ModelVerdict
+from bam_core.text.conformance_findings import DEVIATION_WORDS, Difference
 from bam_core.text.data_findings import (
     FEW,
     BenchLeftOut,
@@ -364,6 +365,19 @@ EXAMPLES: tuple[Finding, ...] = (
     OffHoldingPosition(source=Path("a.json"), offset=0.12),
     GravityOffZero(source=Path("a.json"), angle=0.19, low=-0.1, high=0.1),
     IllPosedGear(servo="xl330", feedback=1.2345, input_side=0.1, output_side=1.4),
+    *(
+        Difference(
+            case="friction m1: states",
+            step=61,
+            quantity="friction torque",
+            expected=-0.58,
+            got=-0.48,
+            share=0.32,
+            deviations=deviations,
+            adds_energy=not deviations,
+        )
+        for deviations in ((), *((name,) for name in DEVIATION_WORDS))
+    ),
     ErrorFloor(kind="repeated_runs", error=0.003, floor=0.001),
     ErrorFloor(kind="simulation_steps", error=0.003, floor=0.001),
     ErrorFloor(kind="measurement", error=0.003, floor=0.001, repeats=0.3, differing=("log_1", "log_2")),

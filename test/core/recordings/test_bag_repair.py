@@ -153,7 +153,8 @@ def test_the_command_repairs_all_bags_below_a_directory_that_need_it(
         f"wrote {tmp_path / 'new' / 'bags' / 'one'}",
         f"wrote {tmp_path / 'new' / 'two' / 'one'}",
     ]
-    assert len(load_recordings([tmp_path / "new"])) == 2
+    for bag in (tmp_path / "new" / "bags" / "one", tmp_path / "new" / "two" / "one"):
+        assert len(load_recordings([bag])) == 1
 
 
 def test_the_command_overwrites_nothing_and_says_where_nothing_is_to_be_done(

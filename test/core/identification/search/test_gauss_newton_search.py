@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import pytest
@@ -83,6 +84,7 @@ def test_there_are_more_approaches_until_two_lead_to_the_same_error(alike: bool,
     """Each approach ends at a bottom of its own; all are alike, or no two of them."""
     heights = np.random.default_rng(0).permutation(1000)
     bottoms: list[Array] = []
+    numbers = count()
 
     def objective(vectors: Array) -> Array:
         known = {bottom.tobytes(): i for i, bottom in enumerate(bottoms)}
@@ -91,8 +93,10 @@ def test_there_are_more_approaches_until_two_lead_to_the_same_error(alike: bool,
 
     def slide(vector: Array, evaluations: int, spend: Callable[[int], None]) -> Refined:
         spend(evaluations)
-        bottoms.append(SPACE.vectors(np.random.default_rng(len(bottoms)).random((1, SPACE.dimension)))[0])
-        return staying(objective)(bottoms[-1], 1, lambda _: None)
+        # Approaches run in threads: each takes a number of its own.
+        bottom = SPACE.vectors(np.random.default_rng(next(numbers)).random((1, SPACE.dimension)))[0]
+        bottoms.append(bottom)
+        return staying(objective)(bottom, 1, lambda _: None)
 
     schedule = replace(DEFAULT_SCHEDULE, approach_rounds=rounds)
     searched = problem(objective, approach=[slide], schedule=schedule)
