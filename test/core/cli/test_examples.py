@@ -57,7 +57,7 @@ def test_the_examples_make_one_session(
         "diagram.png",
         "run/xl330_sin_sin.csv",
         "bags/kp100_sin_sin/metadata.yaml",
-        "xl330.xml",
+        "xl330.py",
     }
 
 
