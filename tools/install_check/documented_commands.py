@@ -24,7 +24,10 @@ NOT_RUN = (
     (r"make ", "takes an hour, or searches without an end"),
     (r"install/|\.venv/bin/python ", "needs `make setup`; the tests of test/ros start the nodes"),
     (r"bam simulate .*--view", "needs a screen; test/core/cli/test_simulate_robot runs it"),
-    (r"bam (record|robot record|demo) ", "needs ROS 2 and a running driver; test/ros/recorder runs it"),
+    (
+        r"(\.venv/bin/)?bam (record|robot record|demo) ",
+        "needs ROS 2 and a running driver; test/ros/recorder runs it",
+    ),
     (r"bam conform --against my_port", "needs a port of the law; test/core/cli/test_conform.py runs one"),
     (r"bam .*tcp://", "needs a Dask scheduler"),
     (r"bam .*(sigmaban|so101)", "needs recordings of a real robot"),

@@ -56,6 +56,9 @@ def main() -> None:
     (directory / "robot.xml").write_text(ROBOT)
     for kp in (16, 20, 32):
         write_run(directory / "runs" / f"swing_kp{kp}.csv", kp)
+    times = np.arange(0.0, 2.0, 0.02)
+    goals = [f"{time:.3f},{0.3 * np.sin(2.0 * time):.6f},{0.3 * np.sin(3.0 * time):.6f},32" for time in times]
+    (directory / "motion.csv").write_text("\n".join(["time,goal:shoulder,goal:elbow,kp", *goals]) + "\n")
 
 
 def write_logs(directory: Path, servo: str) -> None:
