@@ -10,9 +10,7 @@ from bam_core.errors import Missing
 from bam_core.exchange.training.drive_fit import FITTED, PricedDrive
 from bam_core.exchange.training.linear_drive import DriveGains, LinearDrive, nearest_drive
 from bam_core.exchange.training.targets import DRAWN
-from bam_core.identification.found_servo import found_servo
-from bam_core.identification.uncertainty.prediction_file import drawable
-from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.identification.uncertainty.drawn_servos import draw_servos
 from bam_core.servo.model import load_servo
 
 COUNT = 256
@@ -45,15 +43,11 @@ def drive_draws(
     servo = load_servo(source)
     nearest, _ = nearest_drive(servo, gains)
     try:
-        prediction = drawable(source)
+        drawn = draw_servos(source, count=count, seed=seed)
     except Missing:
         return {name: [getattr(priced.drive, name)] for name in DRAWN}
-    model = FRICTION_MODELS[servo.friction_model]
-    drives = [
-        _corrected(nearest_drive(found_servo(servo, model, vector)[0], gains)[0], nearest, priced.drive)
-        for vector in prediction.draw(servo, count=count, seed=seed)
-    ]
-    return {name: [float(value) for value in values] for name, values in _columns(drives).items()}
+    drives = [_corrected(nearest_drive(one, gains)[0], nearest, priced.drive) for one in drawn]
+    return {name: [float(getattr(drive, name)) for drive in drives] for name in DRAWN}
 
 
 def _corrected(drawn: LinearDrive, nearest: LinearDrive, fitted: LinearDrive) -> LinearDrive:
@@ -61,7 +55,3 @@ def _corrected(drawn: LinearDrive, nearest: LinearDrive, fitted: LinearDrive) ->
         name: getattr(fitted, name) / before for name in FITTED if (before := getattr(nearest, name)) > 0.0
     }
     return replace(drawn, **{name: getattr(drawn, name) * factor for name, factor in factors.items()})
-
-
-def _columns(drives: list[LinearDrive]) -> dict[str, list[float]]:
-    return {name: [getattr(drive, name) for drive in drives] for name in DRAWN}

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.errors import OutOfRange
-from bam_core.identification.found_servo import found_servo
+from bam_core.identification.uncertainty.drawn_servos import draw_servos
 from bam_core.identification.uncertainty.prediction_file import drawable
-from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo, servo_path
 from bam_core.servo.parameters import PARAMETER_UNITS
 
@@ -68,21 +66,13 @@ def servo_draws(source: str | os.PathLike[str], count: int, seed: int = 0) -> Se
     Raises:
         BamError: a file cannot be read or has no errors, or the servo has a gear.
     """
-    if count < 1:
-        raise OutOfRange("--draws", count, "one or more")
     servo = load_servo(source)
-    servo.require_no_gear("draws of parameters")
-    prediction = drawable(source)
-    model = FRICTION_MODELS[servo.friction_model]
-    rows = [
-        found_servo(servo, model, vector)[0].parameters
-        for vector in prediction.draw_runs(servo, count=count, seed=seed)
-    ]
+    rows = [drawn.parameters for drawn in draw_servos(source, count=count, seed=seed)]
     return ServoDraws(
         parameters={name: np.array([row[name] for row in rows]) for name in servo.parameters},
         servo=servo.name,
         friction_model=servo.friction_model,
         servo_sha256=hashlib.sha256(servo_path(source).read_bytes()).hexdigest(),
         seed=seed,
-        varies=prediction.variation is not None,
+        varies=drawable(source).variation is not None,
     )
