@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from bam_core.errors import Missing
 from bam_core.files.atomic_file import require_file, write_text
 
 if TYPE_CHECKING:
-    from bam_core.exchange.conformance import Conformance
+    from bam_core.exchange.conformance import Conformance, GoldenCase
 
 EXAMPLE = "bam conform --against my_port:servo --json conformance.json"
 
@@ -50,11 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
         if path is not None:
             require_file(Path(path))
     if arguments.vectors is not None:
-        cases = [
-            {**asdict(case), "resets": sorted(case.resets), "expected": case.expected.tolist()}
-            for case in golden_cases()
-        ]
-        text = json.dumps({"version": VERSION, "cases": cases}).replace("Infinity", "1e999")
+        cases = [_written(case) for case in golden_cases()]
+        text = json.dumps({"version": VERSION, "cases": cases}, allow_nan=False)
         write_text(Path(arguments.vectors), text + "\n")
         print(f"wrote {arguments.vectors}")
     if arguments.against is None:
@@ -65,6 +63,13 @@ def run(arguments: argparse.Namespace) -> int:
         write_text(Path(arguments.json), json.dumps(_summary(outcome), indent=1) + "\n")
         print(f"wrote {arguments.json}")
     return 0 if outcome.conforms else _DIFFERS
+
+
+def _written(case: GoldenCase) -> dict[str, object]:
+    """Return a case as JSON has it; a set-point without a speed limit has null there."""
+    servo = {name: None if value == math.inf else value for name, value in asdict(case.servo).items()}
+    written = {**asdict(case), "servo": servo}
+    return {**written, "resets": sorted(case.resets), "expected": case.expected.tolist()}
 
 
 def _print(name: str, outcome: Conformance) -> None:

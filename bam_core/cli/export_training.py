@@ -86,6 +86,7 @@ def export_drive(servos: list[str], output: Path, arguments: argparse.Namespace)
     for remark in priced.remarks:
         log.warning("%s: %s", servos[0], remark)
     rows = [(name, f"{1e3 * error:.2f}") for name, error in priced.errors.items()]
+    print(f"Fitted to {', '.join(priced.motions)}: {1e3 * priced.fit_error:.2f} mrad from the whole law.")
     print("Distance from the whole law, mean over three scripts and two loads that took no part in the fit:")
     print(format_table(("drive", "MAE [mrad]"), rows))
     print(f"wrote {output}")

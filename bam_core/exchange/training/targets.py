@@ -19,7 +19,9 @@ from bam_core.servo.model import ServoModel
 Draws = Mapping[str, list[float]]
 """Joint draws of a drive: for each of `DRAWN`, one value per draw."""
 
-DRAWN = ("stiffness", "damping", "effort_limit", "joint_damping", "armature", "frictionloss")
+_PLAYGROUND = ("stiffness", "damping", "effort_limit", "joint_damping", "armature", "frictionloss")
+
+DRAWN = (*_PLAYGROUND, "drive_damping")
 """What files randomise, as attributes of `LinearDrive`."""
 
 Writer = Callable[[ServoModel, DriveGains, PricedDrive, Draws], str]
@@ -150,7 +152,7 @@ def randomisation(asset: str, joint_names: list[str]) -> dict[str, EventTermCfg]
                 "asset_cfg": joints,
                 "operation": "scale",
                 "stiffness_distribution_params": {ranges["stiffness"]},
-                "damping_distribution_params": {ranges["joint_damping"]},
+                "damping_distribution_params": {ranges["drive_damping"]},
             }},
         ),
         "friction": EventTermCfg(
@@ -240,7 +242,7 @@ def set_servo(entity, dofs_idx_local: Sequence[int]) -> None:
 
 def playground(servo: ServoModel, gains: DriveGains, priced: PricedDrive, draws: Draws) -> str:
     """Return a module with a `domain_randomize(model, rng)` of MuJoCo Playground, from joint draws."""
-    rows = zip(*(draws[name] for name in DRAWN), strict=True)
+    rows = zip(*(draws[name] for name in _PLAYGROUND), strict=True)
     table = ",\n".join("        [" + ", ".join(number(value) for value in row) + "]" for row in rows)
     return _module(
         servo,
@@ -254,7 +256,7 @@ from mujoco import mjx
 DOFS = None  # which degrees of freedom have this servo, as in jp.arange(6, 12); None: those of actuators
 ACTUATORS = None  # which actuators; None: all
 
-# One row per draw: {", ".join(DRAWN)}. A row is drawn whole, for its values belong together.
+# One row per draw: {", ".join(_PLAYGROUND)}. A row is drawn whole, for its values belong together.
 DRAWS = jp.array(
     [
 {table},

@@ -106,6 +106,13 @@ def test_modules_use_documented_fields_only(
             assert keywords <= documented, name
 
 
+def test_isaac_lab_scales_the_damping_that_its_drive_has(priced: PricedDrive) -> None:
+    single = {name: [getattr(priced.drive, name)] for name in DRAWN}
+    wide = {**single, "drive_damping": [factor * priced.drive.drive_damping for factor in (0.5, 2.0)]}
+    text = TARGETS["isaaclab"][1](load_servo(SERVO), GAINS, priced, wide)
+    assert '"damping_distribution_params": (0.5, 2.0)' in text
+
+
 def test_draws_are_joint_and_scatter_about_the_drive(
     priced: PricedDrive, draws: dict[str, list[float]]
 ) -> None:
