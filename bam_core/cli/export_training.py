@@ -7,7 +7,7 @@ import argparse
 import logging
 from pathlib import Path
 
-from bam_core.errors import Conflict, Missing, WrongType
+from bam_core.errors import Conflict, Missing, OutOfRange, WrongType
 from bam_core.files.atomic_file import require_file, write_bytes, write_text
 
 log = logging.getLogger(__name__)
@@ -104,6 +104,8 @@ def export_draws(servos: list[str], output: Path, arguments: argparse.Namespace)
     for name in ("to", "motion", "kp", "kd", "vin", "bench", "actuator"):
         if getattr(arguments, name) is not None:
             raise Conflict(f"--{name}", "is not for --draws", advice="leave it out")
+    if arguments.draws < 1:
+        raise OutOfRange("--draws", arguments.draws, "one or more")
     if output.suffix != ".npz":
         raise WrongType("--output", output.name, "FILE.npz for --draws", advice="rename it")
     require_file(output)

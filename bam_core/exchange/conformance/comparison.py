@@ -91,7 +91,7 @@ def _torques(factory: PortFactory, case: GoldenCase) -> Array:
                 port.reset()
             motor, friction = port.step(step)
             rows[index] = motor, friction
-    except Exception as error:  # of the port, which may raise anything
+    except (Exception, SystemExit) as error:  # of the port, which may raise anything, or end the program
         raise BamError(
             f"port, case '{case.name}': {type(error).__name__}: {error} (expected an object with reset() and "
             "step(step) that returns motor and friction torque); correct the port"

@@ -40,7 +40,7 @@ def load_port(name: str) -> PortFactory:
         sys.path.insert(0, here)
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:  # a module of the user may raise anything
+    except (Exception, SystemExit) as error:  # a module of the user may raise anything, or end the program
         raise BamError(
             f"--against {name}: {module_name} cannot be imported ({type(error).__name__}: {error}); "
             "name a module that Python finds from here"

@@ -24,6 +24,10 @@ def servo(numbers):
 
 def dumb(numbers):
     return None
+
+
+def quitter(numbers):
+    raise SystemExit(0)
 """
 
 
@@ -32,6 +36,7 @@ def in_a_directory_with_a_port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "wrong_port.py").write_text(WRONG, encoding="utf-8")
+    (tmp_path / "script_that_ends.py").write_text("raise SystemExit(0)", encoding="utf-8")
 
 
 def test_the_specification_conforms(capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,6 +71,8 @@ def test_golden_cases_are_written_for_ports_in_other_languages() -> None:
         (("--against", "no_such_module:servo"), BamError, {}),
         (("--against", "wrong_port:servo_of_mine"), UnknownName, {"name": "servo_of_mine"}),
         (("--against", "wrong_port:dumb"), BamError, {}),
+        (("--against", "wrong_port:quitter"), BamError, {}),
+        (("--against", "script_that_ends:servo"), BamError, {}),
         (("--against", RIGHT, "--json", "no/such/out.json"), NotWritable, {}),
     ],
 )

@@ -219,6 +219,7 @@ def test_a_damaged_log_is_named_and_left_out_of_an_import(caplog: pytest.LogCapt
             Conflict,
             {"thing": "--kp"},
         ),
+        (("export", "xl330", "--output", "a.npz", "--draws", "0"), OutOfRange, {"thing": "--draws"}),
         (("export", "xl330", "--output", "a.xml", "--seed", "8"), Conflict, {"thing": "--seed"}),
         (
             ("export", "erob80_100", "--output", "a.py", "--to", "mjlab", "--kp", "8", "--kd", "8"),
