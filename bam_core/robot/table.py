@@ -22,7 +22,9 @@ from bam_core.robot.excitation import derived_positions
 from bam_core.robot.run import RobotRun
 
 _RADIUS = 5e-3  # m, of the ball that stands for a tip
-_SLIDING = 0.2  # friction of printed plastic on a table; 0.05 and 0.5 follow a real arm less well
+_SLIDING = (
+    0.2  # friction of printed plastic on a table; compared with 0.05 and 0.5, see docs/development/so101.md
+)
 _REST = 0.03  # rad/s; two counts of 4096 per 0.1 s
 _ABOVE = 0.01  # m above its goal, at rest
 _LOWEST = 0.02  # m above the lowest place of all, up to where a table counts
@@ -30,8 +32,6 @@ _FREE = 0.03  # m, likewise, from where on none does
 _USUAL = 0.95  # quantile of how far a tip rests above its goals where nothing is below it
 _SURE = 2.0  # times as far as that
 _LEAST_TIME = 1.0  # s at rest that show a table, and as much that shows what is usual
-_NEAR = 0.012  # m above a table, up to which a tip may touch it: zeros of encoders are off
-_BEFORE, _AFTER = 0.5, 1.5  # s around a touch that are of it: a joint that it stopped must catch up
 _MOST_SAMPLES = 2000  # of a run that are looked at
 
 
@@ -168,24 +168,3 @@ def _heights_of(
         mujoco.mj_kinematics(model, data)
         heights[number] = [(data.site_xpos if is_site else data.xpos)[index, 2] for is_site, index in points]
     return heights
-
-
-def touching(spec: mujoco.MjSpec, run: RobotRun, tables: Mapping[str, float]) -> NDArray[np.bool_]:
-    """Return (n,) which samples of a run are on a table, or near one in time.
-
-    Args:
-        spec: the robot, on a fixed base.
-        run: recorded.
-        tables: name of a site or body -> m, height at which it rests on a table.
-    """
-    model = compile_robot(spec)
-    points = _points(model)
-    near = np.zeros(len(run.time), dtype=bool)
-    for point, height in tables.items():
-        near |= _heights_of(model, [points[point]], run, run.position)[:, 0] < height + _NEAR
-    times = run.time[near]
-    if not len(times):
-        return near
-    before = np.searchsorted(times, run.time - _AFTER) < np.searchsorted(times, run.time, side="right")
-    after = np.searchsorted(times, run.time) < np.searchsorted(times, run.time + _BEFORE, side="right")
-    return np.asarray(before | after)
