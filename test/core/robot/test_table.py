@@ -14,7 +14,7 @@ from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.deviations_file import load_deviations, save_deviations
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
-from bam_core.robot.table import find_table, touching
+from bam_core.robot.table import find_table
 from bam_core.robot.tolerances import RobotTolerances
 from bam_core.robot.unknowns import Unknowns
 from bam_core.text.robot_findings import TableFound
@@ -72,16 +72,6 @@ def test_no_tip_goes_through_its_table() -> None:
     ]
     assert lowest[0] < _HEIGHT - 0.03
     assert lowest[1] > _HEIGHT - 2e-3
-
-
-def test_samples_on_the_table_and_around_are_known() -> None:
-    """Each of the four times that the tip comes down to it."""
-    table = {"tip": _HEIGHT}
-    run = _recorded(RobotDeviations(table=table))
-    near = touching(_bench().spec, run, table)
-    assert np.all(near[(run.time % 4.0 > 1.5) & (run.time % 4.0 < 2.4)])
-    assert not near[run.time < 0.4].any()
-    assert not touching(_bench().spec, run, {"tip": -1.0}).any()
 
 
 def test_a_point_that_a_robot_does_not_have_is_named() -> None:
