@@ -172,13 +172,16 @@ def _require_protocol(port: SerialPort, protocol: int, elsewhere: Mapping[int, t
 
 
 def _answering(links: Sequence[Link], ids: Iterable[int], *, tries: int) -> dict[int, Link]:
-    """Return the servos that answer a ping, each with the link of its protocol."""
-    return {
-        servo: link
-        for link in reversed(links)  # the first link counts where a servo answered both
-        for servo in ids
-        if any(link.ping(servo) for _ in range(tries))
-    }
+    """Return the servos that answer a ping, each with the link of its protocol.
+
+    A servo that has answered is not asked with the next protocol: that would cost the time of an answer.
+    """
+    asked = ((servo, link) for servo in ids for _ in range(tries) for link in links)
+    present: dict[int, Link] = {}
+    for servo, link in asked:
+        if servo not in present and link.ping(servo):
+            present[servo] = link
+    return present
 
 
 def _search_elsewhere(
