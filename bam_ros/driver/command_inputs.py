@@ -15,6 +15,8 @@ from bam_ros.driver.goal_shaper import JointCommand
 class CommandInput(enum.Enum):
     """Where a command comes from."""
 
+    SET_TORQUE = "set_torque"
+    """Services that switch torque off; other inputs then have to pause, or to command it off."""
     SERVO_COMMANDS = "servo_commands"
     TRAJECTORY = "follow_joint_trajectory"
     JOINT_COMMAND = "joint_command"
@@ -23,9 +25,14 @@ class CommandInput(enum.Enum):
 
 
 _ABOVE = {
-    CommandInput.SERVO_COMMANDS: (),
+    CommandInput.SET_TORQUE: (),
+    CommandInput.SERVO_COMMANDS: (CommandInput.SET_TORQUE,),
     CommandInput.TRAJECTORY: (CommandInput.SERVO_COMMANDS,),
-    CommandInput.JOINT_COMMAND: (CommandInput.SERVO_COMMANDS, CommandInput.TRAJECTORY),
+    CommandInput.JOINT_COMMAND: (
+        CommandInput.SET_TORQUE,
+        CommandInput.SERVO_COMMANDS,
+        CommandInput.TRAJECTORY,
+    ),
     CommandInput.HOLD: (CommandInput.SERVO_COMMANDS, CommandInput.JOINT_COMMAND),
 }
 """Input -> those whose joints it must not command."""
@@ -71,6 +78,11 @@ class CommandInputs:
         """
         with self._lock:
             now = self._now()
+            if source is CommandInput.SERVO_COMMANDS:  # torque off is always obeyed, and opens the joint
+                for index, command in commands.items():
+                    if not command.torque_enable:
+                        self._named[CommandInput.SET_TORQUE][index] = -math.inf
+                        self._not_obeyed[source][index] = -math.inf
             refused = self._refused(source, commands, now)
             for index in refused:
                 self._not_obeyed[source][index] = now

@@ -56,6 +56,6 @@ class FollowingGuard:
                     limit=self._largest,
                     duration=_TIME,
                     second=self._second,
-                    cure_after="then command torque off on every joint, and on",
+                    cure_after="then call ~/reset_fault, or command torque off on every joint, and on",
                 )
         return None

@@ -61,8 +61,8 @@ class JointCommandTopic:
                 self._ignore(
                     "closed",
                     name,
-                    f"joint {name!r} is commanded by servo_commands or a trajectory; to command it here, stop"
-                    f" them, and pause for command_timeout",
+                    f"joint {name!r} is commanded by servo_commands, a service or a trajectory; to command it"
+                    f" here, stop them, and pause for command_timeout",
                 )
             elif index in commands:  # it may be told anew, should it come to that again
                 self._warned.discard(("closed", name))

@@ -18,7 +18,7 @@ class TorqueNotAsked:
     """No command in force asks for torque.
 
     Attributes:
-        acknowledged: whether a command with torque off has come after the fault.
+        acknowledged: whether a command with torque off has come after the fault, or a request to end it.
         healthy: whether there is a sample and no servo reports an error in it.
     """
 

@@ -38,7 +38,7 @@ class Mode(Enum):
     READY = "ready"
     """The loop applies commands."""
     LATCHED = "latched"
-    """The fault has to be acknowledged by a command with torque off.
+    """The fault has to be acknowledged, by a command with torque off or `ServoLoop.end_fault`.
 
     The mode ends when that has come, no command asks for torque, and no servo reports an error.
     """
@@ -104,7 +104,11 @@ class Fault:
 
     def __str__(self) -> str:
         """Return the fault in one line."""
-        back = " (it is back; command torque off, then on, to go on)" if self.bus_is_back else ""
+        back = (
+            " (it is back; call ~/reset_fault, or command torque off, then on, to go on)"
+            if self.bus_is_back
+            else ""
+        )
         return f"{self.reason}{back}"
 
 
@@ -200,9 +204,7 @@ def _torque_not_asked(safety: Safety, event: TorqueNotAsked) -> Step:
             Report(False, "torque may be asked for again"),
         )
     if safety.mode is Mode.LATCHED and event.acknowledged and event.healthy:
-        return replace(safety, mode=Mode.READY, fault=None), (
-            Report(False, f"acknowledged by a command with torque off: {safety.fault}"),
-        )
+        return replace(safety, mode=Mode.READY, fault=None), (Report(False, f"acknowledged: {safety.fault}"),)
     return safety, ()
 
 

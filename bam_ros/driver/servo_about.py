@@ -110,6 +110,14 @@ POSITION_PARAMETERS = (
         low=0.0,
         high=3600.0,
     ),
+    NodeParameter(
+        name="goal_acknowledges_faults",
+        default=False,
+        description=(
+            "true: a new goal of follow_joint_trajectory ends a fault whose cause has passed, as"
+            " ~/reset_fault does"
+        ),
+    ),
 )
 """Of servo nodes whose joints are commanded by position."""
 SERVO_INTERFACES = (
@@ -160,6 +168,33 @@ SERVO_INTERFACES = (
         name="~/reboot",
         type="std_srvs/Trigger",
         purpose="restart every servo, which clears hardware errors; torque is off afterwards",
+    ),
+    Interface(
+        kind="service",
+        name="~/reboot_servos",
+        type="bam_bench/RebootServos",
+        purpose="the same of the servos that it names",
+    ),
+    Interface(
+        kind="service",
+        name="~/set_torque",
+        type="std_srvs/SetBool",
+        purpose="false: release all joints, whatever commands them; true: hold them where they are",
+    ),
+    Interface(
+        kind="service",
+        name="~/set_joint_torque",
+        type="bam_bench/SetTorque",
+        purpose="the same of the joints that it names",
+    ),
+    Interface(
+        kind="service",
+        name="~/reset_fault",
+        type="std_srvs/Trigger",
+        purpose=(
+            "end a fault whose cause has passed, once no command asks for torque; torque stays off until a"
+            " command asks for it"
+        ),
     ),
 )
 """Of every servo node."""

@@ -11,6 +11,7 @@ from typing import TypeVar
 from bam_core.errors import BamError, Unavailable
 from bam_ros.driver.bus_statistics import BusCounter, BusStatistics
 from bam_ros.driver.command_streams import CommandStreams
+from bam_ros.driver.fault_errors import FaultPersists, StillAsked
 from bam_ros.driver.following_guard import FollowingGuard
 from bam_ros.driver.goal_shaper import GoalShaper, GoalSpeeds, JointCommand
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
@@ -36,7 +37,7 @@ from bam_ros.driver.safety_events import (
     TorqueAsked,
     TorqueNotAsked,
 )
-from bam_ros.driver.safety_states import BUS_AWAY, Action, Mode, Report, Safety, transition
+from bam_ros.driver.safety_states import BUS_AWAY, BUS_OPEN, Action, Mode, Report, Safety, transition
 from bam_ros.driver.servo_bus import (
     BusCorrupt,
     BusGone,
@@ -187,6 +188,39 @@ class ServoLoop:
             raise Unavailable(
                 "bus", f"no answer within {timeout:g} s", advice="see /diagnostics for its state"
             ) from None
+
+    def acknowledge(self) -> str:
+        """End a fault whose cause has passed; return what it was, empty: there is none. Waits for the bus.
+
+        Raises:
+            BamError: the fault stays, see `end_fault`.
+        """
+        if self.bus_lost:  # it may stay away for long
+            raise FaultPersists(str(self._safety))
+        return self.call(self.end_fault)
+
+    def end_fault(self) -> str:
+        """Do what `acknowledge` does; called in the loop's thread.
+
+        Raises:
+            FaultPersists: its cause persists, or the servos have not answered since it began.
+            StillAsked: commands ask for torque, which would be on again at once.
+        """
+        fault = self._safety.fault
+        if fault is None:
+            return ""
+        commands = self._streams.advance(self._bus.now())
+        asking = [
+            name for name, command in zip(self._bus.names, commands, strict=True) if command.torque_enable
+        ]
+        if asking:
+            raise StillAsked(asking)
+        if self._safety.mode not in BUS_OPEN or self._safety.lost_in_a_row or self._sample is None:
+            raise FaultPersists(str(self._safety))
+        if errors := self._describe_errors(self._sample):
+            raise FaultPersists("; ".join(errors))
+        self._handle(TorqueNotAsked(acknowledged=True, healthy=True))
+        return str(fault)
 
     def interrupt(self, function: Callable[[], T], why: str, timeout: float = 10.0) -> T:
         """Release every servo, forget commands and fault, and run a function between two exchanges.

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
-from bam_bench.srv import HoldGains, SetGains
+from bam_bench.srv import HoldGains, RebootServos, SetGains, SetTorque
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -20,7 +20,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
 from rclpy.timer import Timer
 from sensor_msgs.msg import JointState
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from bam_core.errors import BamError, Unavailable
@@ -38,15 +38,22 @@ from bam_ros.driver.servo_commands import parse_commands, torque_off
 from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.driver.servo_services import ServoServices
 from bam_ros.driver.state_messages import StateMessages
+from bam_ros.driver.torque_services import TorqueServices
 from bam_ros.driver.trajectory_action import TrajectoryAction, action_type
 from bam_ros.driver.trajectory_follower import TrajectoryFollower
-from bam_ros.driver.trajectory_goal import DefaultTolerances
+from bam_ros.driver.trajectory_goal import DefaultTolerances, FollowerSettings
 from bam_ros.driver.trajectory_topic import TOPIC as TRAJECTORY_TOPIC
 from bam_ros.driver.trajectory_topic import TrajectoryTopic
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.node.parameters import declare
 from bam_ros.node.waiting_messages import waiting_messages
-from bam_ros.text.driver_notices import CommandIgnored, NoTrajectoryAction, ReleaseNotConfirmed
+from bam_ros.text.driver_notices import (
+    CommandedInFault,
+    CommandIgnored,
+    NoTrajectoryAction,
+    ReleaseNotConfirmed,
+    SwitchedOff,
+)
 
 # Reliable, because MoveIt and others subscribe so, and subscribers that want best effort are served as well;
 # deep enough for the bursts of a loop that runs at a kilohertz.
@@ -96,6 +103,7 @@ class ServoNode(LifecycleNode):
         self._joints: tuple[str, ...] = ()  # of the bus that was configured last
         self._ignored: CommandIgnored | None = None  # the last one
         self._ignored_at = -math.inf  # s
+        self._fault_warned: dict[str, str] = {}  # topic -> fault
         self._failure: BamError | None = None  # why configuring failed last
         self._starting = False
         self._device_timer: Timer | None = None  # while its start waits for the device
@@ -126,6 +134,11 @@ class ServoNode(LifecycleNode):
         self.serve(SetGains, "~/set_gains", self._servo_services.set_gains)
         self.create_service(HoldGains, "~/hold_gains", self._servo_services.hold_gains)
         self.serve(Trigger, "~/reboot", self._servo_services.reboot)
+        self.serve(RebootServos, "~/reboot_servos", self._servo_services.reboot_servos)
+        torque = TorqueServices(self._active, lambda: self._inputs, lambda: self._follower)
+        self.serve(SetBool, "~/set_torque", torque.set_torque)
+        self.serve(SetTorque, "~/set_joint_torque", torque.set_joint_torque)
+        self.serve(Trigger, "~/reset_fault", torque.reset_fault)
         self.create_timer(1.0, self._publish_diagnostics)
 
     @abstractmethod
@@ -317,13 +330,17 @@ class ServoNode(LifecycleNode):
     def _take_positions(self, bus: ServoBus, loop: ServoLoop, inputs: CommandInputs, timeout: float) -> None:
         """Begin to accept `joint_command` and trajectories."""
         self._joint_command = JointCommandTopic(bus.names, inputs, self.get_logger().warning)
-        default = DefaultTolerances(
-            path=float(self.get_parameter("path_tolerance").value),
-            goal=float(self.get_parameter("goal_tolerance").value),
-            goal_time=float(self.get_parameter("goal_time_tolerance").value),
+        settings = FollowerSettings(
+            default=DefaultTolerances(
+                path=float(self.get_parameter("path_tolerance").value),
+                goal=float(self.get_parameter("goal_tolerance").value),
+                goal_time=float(self.get_parameter("goal_time_tolerance").value),
+            ),
+            timeout=timeout,
+            acknowledges_faults=bool(self.get_parameter("goal_acknowledges_faults").value),
         )
         self._follower = TrajectoryFollower(
-            bus, loop, inputs, lambda: joint_limits(bus, self._limits), default, timeout
+            bus, loop, inputs, lambda: joint_limits(bus, self._limits), settings
         )
 
     def _stop_loop(self) -> None:
@@ -383,8 +400,22 @@ class ServoNode(LifecycleNode):
             self._reject(
                 CommandIgnored(topic="servo_commands", reason=error, is_torque_off_accepted=bool(commands))
             )
-        if commands:
-            self._inputs.take(CommandInput.SERVO_COMMANDS, commands)
+        if not commands:
+            return
+        refused = self._inputs.take(CommandInput.SERVO_COMMANDS, commands)
+        if refused:
+            joints = tuple(self._bus.names[index] for index in sorted(refused))
+            self._reject(CommandIgnored(topic="servo_commands", reason=SwitchedOff(joints=joints)))
+        elif any(command.torque_enable for command in commands.values()):
+            self._warn_of_fault("servo_commands")
+
+    def _warn_of_fault(self, topic: str) -> None:
+        """Warn once per fault that commands switch nothing on."""
+        loop = self._loop
+        reason = str(loop.fault_reason) if loop is not None and loop.latched else ""
+        if reason and reason != self._fault_warned.get(topic):
+            self.get_logger().warning(str(CommandedInFault(topic=topic, fault=reason)))
+        self._fault_warned[topic] = reason
 
     def _reject(self, ignored: CommandIgnored) -> None:
         self._ignored, self._ignored_at = ignored, time.monotonic()
@@ -407,6 +438,7 @@ class ServoNode(LifecycleNode):
         try:
             limits = joint_limits(self._bus, self._limits)
             self._joint_command.take(message.name, message.position, limits)
+            self._warn_of_fault(JOINT_COMMAND)
         except BamError as error:
             self.get_logger().warning(
                 str(CommandIgnored(topic=JOINT_COMMAND, reason=error)), throttle_duration_sec=1.0

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Services of every driver: `~/set_gains`, `~/hold_gains` and `~/reboot`."""
+"""Services of every driver: `~/set_gains`, `~/hold_gains`, `~/reboot` and `~/reboot_servos`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from typing import Any
 
-from bam_bench.srv import HoldGains, SetGains
+from bam_bench.srv import HoldGains, RebootServos, SetGains
 from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError
 from bam_ros.driver.gains_hold import GainsHold
 from bam_ros.driver.servo_bus import Gains, ServoBus
 from bam_ros.driver.servo_loop import ServoLoop
+from bam_ros.driver.torque_services import places_of
 from bam_ros.text.driver_notices import GainsAnswer, Rebooted
 
 _REBOOT_TIME = 10.0  # s; of one servo
@@ -78,18 +79,31 @@ class ServoServices:
 
     def reboot(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         """Restart all servos; waits for the bus."""
+        return self._reboot(None, response)
+
+    def reboot_servos(
+        self, request: RebootServos.Request, response: RebootServos.Response
+    ) -> RebootServos.Response:
+        """Restart some servos; waits for the bus."""
+        return self._reboot(tuple(request.name), response)
+
+    def _reboot(self, names: Sequence[str] | None, response: Any) -> Any:
+        """Restart servos, None: all."""
         try:
             bus, loop = self._active()
+            names = (
+                bus.names if names is None else [bus.names[place] for place in places_of(names, bus.names)]
+            )
             # All in one go: a fault that one still has must not be reported anew after the first.
             loop.interrupt(
-                lambda: [bus.reboot(name) for name in bus.names], "rebooted", _REBOOT_TIME * len(bus.names)
+                lambda: [bus.reboot(name) for name in names], "rebooted", _REBOOT_TIME * len(names)
             )
         except BamError as error:
             response.message = str(error)
             return response
         self._publish_configuration(bus)  # registers that a reboot resets may have limited a servo
         response.success = True
-        response.message = str(Rebooted(joints=bus.names))
+        response.message = str(Rebooted(joints=tuple(names)))
         return response
 
     def _write_gains(self, bus: ServoBus, name: str, wanted: Gains) -> tuple[Gains, str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Conflict, Unavailable
 from bam_core.recordings.joint_path import JointPath
 from bam_ros.driver.active_trajectory import ActiveTrajectory, Progress, goal_in_force
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
@@ -16,11 +16,12 @@ from bam_ros.driver.joint_limits import Range
 from bam_ros.driver.servo_bus import ServoBus, ServoSample
 from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.driver.trajectory_goal import (
-    DefaultTolerances,
     Ending,
     ErrorCode,
+    FollowerSettings,
     Outcome,
     Tolerance,
+    Tolerances,
     TrajectoryGoal,
 )
 from bam_ros.driver.trajectory_points import check_points
@@ -45,8 +46,7 @@ class TrajectoryFollower:
         loop: whose samples `step` gets.
         inputs: of the driver.
         limits: returns lowest and highest goal of each joint on the bus, rad.
-        default: tolerances.
-        timeout: of commands, s.
+        settings: see there.
     """
 
     def __init__(
@@ -55,13 +55,12 @@ class TrajectoryFollower:
         loop: ServoLoop,
         inputs: CommandInputs,
         limits: Callable[[], Sequence[Range]],
-        default: DefaultTolerances,
-        timeout: float,
+        settings: FollowerSettings,
     ) -> None:
         self._bus, self._loop, self._inputs = bus, loop, inputs
         self._limits = limits
-        self._default = default
-        self._hold_period = _HOLD_SHARE * timeout
+        self._settings = settings
+        self._hold_period = _HOLD_SHARE * settings.timeout
         self._lock = threading.RLock()  # goals come from another thread than samples
         self._active: ActiveTrajectory | None = None
         self._sample: ServoSample | None = None
@@ -90,6 +89,8 @@ class TrajectoryFollower:
             cancelled: asked with each sample.
             on_progress: called in the loop's thread.
         """
+        if self._settings.acknowledges_faults and self._loop.latched and not self._end_fault(goal, on_done):
+            return
         with self._lock:
             try:
                 active = self._accepted(goal)
@@ -130,19 +131,87 @@ class TrajectoryFollower:
                 self._end(self._active, _aborted(reason), hold=False)
             self._held.clear()
 
-    def _accepted(self, goal: TrajectoryGoal) -> ActiveTrajectory:
-        """Return what will be followed; raises _RefusedError."""
-        names, sample, now = self._bus.names, self._sample, self._bus.now()
+    def hold(self, places: Iterable[int]) -> None:
+        """Hold joints where they are, with torque on, until somebody else commands them; from any thread.
+
+        Joints that are held or follow a trajectory go on.
+
+        Args:
+            places: of the joints on the bus.
+
+        Raises:
+            Unavailable: torque is off on all joints, or no position was read yet.
+            Conflict: another input commands a joint.
+        """
+        with self._lock:
+            sample = self._sample
+            if self._loop.latched:
+                raise Unavailable(
+                    "torque", f"is off, {self._loop.fault}", advice="call ~/reset_fault, then again"
+                )
+            if sample is None or any(not math.isfinite(sample.position[place]) for place in places):
+                raise Unavailable("joints", "no position was read yet", advice="wait for joint_states")
+            followed = self._active.places if self._active is not None else ()
+            new = [place for place in places if place not in self._held and place not in followed]
+            if closed := self._inputs.closed(CommandInput.HOLD, new):
+                names = ", ".join(self._bus.names[place] for place in sorted(closed))
+                raise Conflict(
+                    "joints",
+                    f"{names}: another input commands them",
+                    expected="no such command for command_timeout",
+                    advice="stop it",
+                )
+            for place in new:
+                low, high = self._limits()[place]
+                self._held[place] = min(max(goal_in_force(sample, place), low), high)
+            self._held_at = -math.inf
+
+    def release(self, places: Collection[int], reason: str) -> None:
+        """Hold joints no longer, and end the goal that moves one of them; from any thread.
+
+        Args:
+            places: of the joints on the bus.
+            reason: in words.
+        """
+        with self._lock:
+            if self._active is not None and not set(self._active.places).isdisjoint(places):
+                self._end(self._active, _aborted(reason))
+            for place in places:
+                self._held.pop(place, None)
+
+    def _end_fault(self, goal: TrajectoryGoal, on_done: Callable[[Outcome], None]) -> bool:
+        """End a fault for a goal that can be followed; return whether it has ended, or report why not.
+
+        It waits for the loop, whose thread takes the lock: this thread must not have it.
+        """
         try:
-            places = goal.places(names)
+            self._checked(goal)
+            self._loop.acknowledge()
+        except _RefusedError as refusal:
+            on_done(_aborted(str(refusal), refusal.code))
+        except BamError as error:
+            on_done(_aborted(f"torque is off: {error}"))
+        else:
+            return True
+        return False
+
+    def _checked(self, goal: TrajectoryGoal) -> tuple[tuple[int, ...], tuple[Range, ...], Tolerances]:
+        """Return places, limits and tolerances of the joints of a goal; raises _RefusedError."""
+        try:
+            places = goal.places(self._bus.names)
         except BamError as error:
             raise _RefusedError(str(error), ErrorCode.INVALID_JOINTS) from None
         try:
             limits = tuple(self._limits()[place] for place in places)
             check_points(goal.points, goal.joints, limits)
-            tolerances = goal.tolerances(self._default)
+            return places, limits, goal.tolerances(self._settings.default)
         except BamError as error:
             raise _RefusedError(str(error)) from None
+
+    def _accepted(self, goal: TrajectoryGoal) -> ActiveTrajectory:
+        """Return what will be followed; raises _RefusedError."""
+        sample, now = self._sample, self._bus.now()
+        places, limits, tolerances = self._checked(goal)
         if self._loop.latched:
             raise _RefusedError(f"torque is off: {self._loop.fault}")
         if sample is None or any(not math.isfinite(sample.position[place]) for place in places):

@@ -116,6 +116,21 @@ class DefaultTolerances:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FollowerSettings:
+    """How trajectories are followed.
+
+    Attributes:
+        default: tolerances.
+        timeout: of commands, s.
+        acknowledges_faults: whether a new goal ends a fault whose cause has passed.
+    """
+
+    default: DefaultTolerances = DefaultTolerances()
+    timeout: float = 0.5
+    acknowledges_faults: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrajectoryGoal:
     """What a client asks for.
 

@@ -59,6 +59,64 @@ class Rebooted(Notice):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TorqueSwitched(Notice):
+    """Answer of `~/set_torque`; `joints` have reported torque `on`, or off."""
+
+    joints: tuple[str, ...]
+    on: bool
+
+    def __str__(self) -> str:
+        state = "on, held where they are" if self.on else "off"
+        return f"torque {state}: {', '.join(self.joints)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FaultEnded(Notice):
+    """Answer of `~/reset_fault`; `fault`: what it was, empty where there was none."""
+
+    fault: str
+
+    def __str__(self) -> str:
+        return (
+            f"torque may be asked for again, acknowledged: {self.fault}"
+            if self.fault
+            else "there is no fault"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwitchedOff(Notice):
+    """Commands for `joints`, whose torque a service has switched off, are ignored."""
+
+    joints: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"torque of {', '.join(self.joints)} was switched off by ~/set_torque; command torque off, or"
+            " pause for command_timeout, then go on"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandedInFault(Notice):
+    """Commands that ask for torque while a fault keeps it off.
+
+    Attributes:
+        topic: such as "joint_command".
+        fault: in one line.
+    """
+
+    topic: str
+    fault: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.topic}: torque stays off, {self.fault}; stop these commands, remove the cause, call"
+            " ~/reset_fault"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class NothingRead(Notice):
     """Why the state of joints is unknown.
 

@@ -98,7 +98,10 @@ class InterruptedWhileAsked(TorqueReason):
     what: str
 
     def __str__(self) -> str:
-        return f"{self.what} while torque was asked for; command torque off, then on"
+        return (
+            f"{self.what} while torque was asked for; stop these commands or command torque off, then begin"
+            " again"
+        )
 
 
 Reason = TorqueReason | str

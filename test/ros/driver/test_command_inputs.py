@@ -13,6 +13,7 @@ from bam_ros.driver.goal_shaper import JointCommand
 ON, OFF = JointCommand(torque_enable=True, position=0.1), JointCommand()
 TIMEOUT = 0.5  # s
 LOWER = {
+    CommandInput.SET_TORQUE: {CommandInput.SERVO_COMMANDS, CommandInput.JOINT_COMMAND},
     CommandInput.SERVO_COMMANDS: {CommandInput.TRAJECTORY, CommandInput.JOINT_COMMAND, CommandInput.HOLD},
     CommandInput.TRAJECTORY: {CommandInput.JOINT_COMMAND},
     CommandInput.JOINT_COMMAND: {CommandInput.HOLD},
@@ -121,3 +122,18 @@ def test_asking_what_is_closed_closes_nothing() -> None:
     assert inputs.inputs.closed(CommandInput.TRAJECTORY, (0,)) == {0}
     inputs.time += 0.2
     assert inputs.inputs.closed(CommandInput.TRAJECTORY, (0,)) == frozenset()
+
+
+def test_torque_that_a_service_switched_off_stays_off_until_commands_pause_or_command_it_off() -> None:
+    inputs = Inputs()
+    inputs.send(CommandInput.SERVO_COMMANDS)
+    inputs.send(CommandInput.SET_TORQUE, command=OFF)
+    assert not any(inputs.stream(CommandInput.SERVO_COMMANDS, 3.0 * TIMEOUT))
+    assert inputs.send(CommandInput.SERVO_COMMANDS, command=OFF)
+    assert inputs.send(CommandInput.SERVO_COMMANDS)
+
+
+def test_a_trajectory_may_begin_right_after_a_service_switched_torque_off() -> None:
+    inputs = Inputs()
+    inputs.send(CommandInput.SET_TORQUE, command=OFF)
+    assert inputs.send(CommandInput.TRAJECTORY)

@@ -27,8 +27,8 @@ from bam_ros.driver.servo_bus import Gains, ServoBus, ServoSample
 from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.driver.trajectory_follower import TrajectoryFollower
 from bam_ros.driver.trajectory_goal import (
-    DefaultTolerances,
     Ending,
+    FollowerSettings,
     Outcome,
     ToleranceRequest,
     TrajectoryGoal,
@@ -278,7 +278,7 @@ def test_a_trajectory_is_followed_and_held(kind: str, drive: Open) -> None:
     driven = drive(kind)
     inputs = CommandInputs(driven.loop, driven.bus.now, len(JOINTS), TIMEOUT)
     follower = TrajectoryFollower(
-        driven.bus, driven.loop, inputs, lambda: LIMITS, DefaultTolerances(), TIMEOUT
+        driven.bus, driven.loop, inputs, lambda: LIMITS, FollowerSettings(timeout=TIMEOUT)
     )
 
     def step(reached: Callable[[ServoSample], bool]) -> Callable[[ServoSample], bool]:

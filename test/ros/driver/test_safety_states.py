@@ -227,12 +227,12 @@ def test_a_port_that_vanished_is_not_reported_as_torque_off_which_nobody_knows()
 
 @pytest.mark.parametrize("mode", [Mode.BUS_LOST, Mode.PORT_GONE])
 def test_a_bus_that_is_back_says_so_until_the_fault_ends(mode: Mode) -> None:
-    back = "overload (it is back; command torque off, then on, to go on)"
+    back = "overload (it is back; call ~/reset_fault, or command torque off, then on, to go on)"
     text, reports = reported(in_mode(mode), BusFound("two servos"))
     assert (text, reports) == (back, [Report(False, "bus is back: two servos")])
     latched = Safety(mode=Mode.LATCHED, fault=Fault("overload", bus_is_back=True))
     text, reports = reported(latched, EVENTS["acknowledged"])
-    assert (text, reports) == ("", [Report(False, f"acknowledged by a command with torque off: {back}")])
+    assert (text, reports) == ("", [Report(False, f"acknowledged: {back}")])
     _, reports = reported(latched, ServoErrors("overload"))  # it has come again
     assert reports == [Report(True, "torque off: overload")]
 
@@ -252,7 +252,7 @@ def test_a_bus_that_is_not_found_says_why_until_that_has_changed() -> None:
 
 @pytest.mark.parametrize("kind", [Interrupted, InterruptionFailed])
 def test_a_client_that_asked_for_torque_meanwhile_is_told_what_to_do(kind: type[Interrupted]) -> None:
-    text = "rebooted while torque was asked for; command torque off, then on"
+    text = "rebooted while torque was asked for; stop these commands or command torque off, then begin again"
     assert reported(Safety(), kind("rebooted", asked=True)) == (text, [Report(True, text)])
     assert reported(Safety(mode=Mode.INTERRUPTED, fault=Fault("gone")), EVENTS["acknowledged"]) == (
         "",

@@ -14,6 +14,7 @@ import pytest
 
 from bam_core.errors import Unavailable
 from bam_ros.driver import servo_loop
+from bam_ros.driver.fault_errors import FaultPersists, StillAsked
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.hardware_errors import HardwareError, describe_hardware_errors
 from bam_ros.driver.loop_settings import LoopSettings
@@ -246,6 +247,53 @@ def test_a_fault_is_not_acknowledged_by_one_client_while_another_wants_torque() 
     stepped.command(0.0, on=False, joint=1)
     stepped.run(0.01)
     assert stepped.loop.fault is None
+
+
+@pytest.mark.parametrize("cause", ["error", "following", "lost"])
+def test_a_fault_ends_on_request_once_its_cause_has_passed_and_nobody_asks(cause: str) -> None:
+    bus = SteppedBus()
+    stepped = SteppedLoop(bus, command_timeout=0.05, following_error=0.3, retry_period=0.0)
+    stepped.run(0.1, joint=0.0)
+    if cause == "error":
+        bus.errors = [int(HardwareError.OVERLOAD)]
+    elif cause == "following":
+        bus.stuck = {"joint"}
+        stepped.run(1.0, joint=1.0)
+    else:
+        bus.failure = Unavailable("port", "is mute", advice="check it")
+    stepped.run(0.01, joint=0.0)
+    with pytest.raises(FaultPersists if cause == "lost" else StillAsked):
+        stepped.loop.acknowledge() if cause == "lost" else stepped.loop.end_fault()
+    if cause != "lost":
+        stepped.run(0.1)  # the stream ends
+    if cause == "error":
+        with pytest.raises(FaultPersists, match="overload"):
+            stepped.loop.end_fault()
+        assert stepped.loop.latched
+    bus.errors, bus.failure, bus.stuck = [0], None, set()
+    for _ in range(2):
+        stepped.loop.step()
+    stepped.run(0.1)
+    assert stepped.loop.latched
+    assert stepped.loop.end_fault() == str(stepped.events[-1]).removeprefix("acknowledged: ")
+    assert not stepped.loop.latched
+    assert stepped.loop.end_fault() == ""
+    stepped.run(0.1)
+    assert bus.torque == [False]  # nothing comes on by itself
+    stepped.run(0.02, joint=0.0)
+    assert bus.torque == [True]
+
+
+def test_a_fault_does_not_end_on_request_while_samples_are_lost() -> None:
+    stepped = holding(command_timeout=0.05)
+    stepped.bus.errors = [int(HardwareError.OVERLOAD)]
+    stepped.run(0.1)
+    stepped.bus.errors = [0]
+    stepped.loop.step()
+    stepped.bus.failure = BusTimeout("id 1", "no answer", advice="check it")
+    stepped.loop.step()
+    with pytest.raises(FaultPersists):
+        stepped.loop.end_fault()
 
 
 def test_a_fault_is_acknowledged_while_the_clock_of_the_bus_stands_still() -> None:

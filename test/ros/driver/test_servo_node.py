@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 import rclpy
 from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
-from bam_bench.srv import HoldGains, SetGains
+from bam_bench.srv import HoldGains, RebootServos, SetGains, SetTorque
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -21,22 +21,26 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 
 from bam_core.errors import Conflict, OutOfRange, Unavailable
 from bam_ros.driver import servo_node
 from bam_ros.driver.diagnostics import TOLERABLE_LOSS
 from bam_ros.driver.gains_hold import GainsHeld
 from bam_ros.driver.goal_shaper import JointCommand
+from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.node_times import NodeTimes
 from bam_ros.driver.servo_bus import BusGone, Gains, ServoBus
 from bam_ros.driver.servo_node import LATCHED_QOS, ServoNode
 from bam_ros.text.driver_notices import (
+    FaultEnded,
     GainsAnswer,
     LostReads,
     NothingRead,
     NoTrajectoryAction,
+    Rebooted,
     ReleaseNotConfirmed,
+    TorqueSwitched,
 )
 from test.ros.fake_about import FAKE_ABOUT
 from test.ros.ros_helpers import PATIENCE, FakeBus
@@ -409,6 +413,53 @@ def test_gains_reach_the_servo_and_reboot_clears_its_error(client: Client) -> No
     )
     assert client.call(Trigger, "servos/reboot", Trigger.Request()).success
     client.wait_for(lambda: client.diagnostics[-1].status[0].level == DiagnosticStatus.OK)
+
+
+def test_torque_is_switched_by_services_whatever_streams_ask_for(client: Client) -> None:
+    bus = FakeBus(("hip", "knee"), position=0.2)
+    client.run(bus, command_timeout=30.0)
+    client.connect()
+    on = client.call(SetBool, "servos/set_torque", SetBool.Request(data=True))
+    assert (on.success, on.message) == (True, str(TorqueSwitched(joints=("hip", "knee"), on=True)))
+    assert (bus.torque, bus.position) == ([True, True], [0.2, 0.2])
+    one = client.call(SetTorque, "servos/set_joint_torque", SetTorque.Request(name=["knee"]))
+    assert one.success
+    assert bus.torque == [True, False]
+    client.command(("knee", True, 0.3))
+    client.wait_for(lambda: "set_torque" in str(client.servos._ignored))
+    assert bus.torque == [True, False]
+    assert client.call(SetBool, "servos/set_torque", SetBool.Request(data=False)).success
+    assert bus.torque == [False, False]
+    wrong = client.call(SetTorque, "servos/set_joint_torque", SetTorque.Request(name=["ankle"]))
+    assert (wrong.success, "hip, knee" in wrong.message) == (False, True)
+
+
+def test_a_fault_that_has_passed_ends_by_a_service_and_one_that_persists_does_not(
+    client: Client, capfd: pytest.CaptureFixture[str]
+) -> None:
+    bus = FakeBus(("hip", "knee"))
+    servos = client.run(bus, command_timeout=0.1)
+    client.connect()
+    assert client.call(Trigger, "servos/reset_fault", Trigger.Request()).message == str(FaultEnded(fault=""))
+    bus.errors = [0, int(HardwareError.OVERLOAD)]
+    client.wait_for(lambda: servos._loop.latched)
+    client.command(("hip", True, 0.3))
+    client.wait_for(lambda: "servo_commands: torque stays off" in capfd.readouterr().err)
+    # Until the stream has ended, "still asked for"; then the error itself.
+    client.wait_for(
+        lambda: "overload" in client.call(Trigger, "servos/reset_fault", Trigger.Request()).message
+    )
+    assert servos._loop.latched
+    refused = client.call(SetBool, "servos/set_torque", SetBool.Request(data=True))
+    assert (refused.success, "reset_fault" in refused.message) == (False, True)
+    rebooted = client.call(RebootServos, "servos/reboot_servos", RebootServos.Request(name=["knee"]))
+    assert rebooted.message == str(Rebooted(joints=("knee",)))
+    bus.errors = [int(HardwareError.OVERLOAD), 0]
+    client.wait_for(lambda: servos._loop.latched)
+    bus.errors = [0, 0]
+    client.wait_for(lambda: client.call(Trigger, "servos/reset_fault", Trigger.Request()).success)
+    assert client.call(SetBool, "servos/set_torque", SetBool.Request(data=True)).success
+    assert bus.torque == [True, True]
 
 
 def test_gains_that_are_held_are_only_read(client: Client, capfd: pytest.CaptureFixture[str]) -> None:

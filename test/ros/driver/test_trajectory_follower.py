@@ -10,10 +10,12 @@ from dataclasses import replace
 
 import pytest
 
+from bam_core.errors import Conflict, Unavailable
 from bam_core.recordings.joint_path import PathPoint
 from bam_ros.driver.active_trajectory import Progress
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
 from bam_ros.driver.goal_shaper import JointCommand
+from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.joint_command import JointCommandTopic
 from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.servo_bus import BusGone, ServoGoal, ServoSample
@@ -23,6 +25,7 @@ from bam_ros.driver.trajectory_goal import (
     DefaultTolerances,
     Ending,
     ErrorCode,
+    FollowerSettings,
     Outcome,
     ToleranceRequest,
     TrajectoryGoal,
@@ -48,7 +51,9 @@ class StampedBus(SteppedBus):
 class Rig:
     """A loop of two joints that follows trajectories; servos reach their goals at once."""
 
-    def __init__(self, default: DefaultTolerances | None = None, **settings: object) -> None:
+    def __init__(
+        self, default: DefaultTolerances | None = None, *, acknowledges: bool = False, **settings: object
+    ) -> None:
         self.bus = StampedBus("hip", "knee", step=STEP)
         self.loop = ServoLoop(
             self.bus,
@@ -58,8 +63,15 @@ class Rig:
         )
         self.inputs = CommandInputs(self.loop, self.bus.now, 2, TIMEOUT)
         self.follower = TrajectoryFollower(
-            self.bus, self.loop, self.inputs, lambda: LIMITS, default or DefaultTolerances(), TIMEOUT
+            self.bus,
+            self.loop,
+            self.inputs,
+            lambda: LIMITS,
+            FollowerSettings(
+                default=default or DefaultTolerances(), timeout=TIMEOUT, acknowledges_faults=acknowledges
+            ),
         )
+        self.loop.acknowledge = self.loop.end_fault  # type: ignore[method-assign]  # there is no thread
         self.sample: ServoSample | None = None
         self.outcomes: list[Outcome] = []
         self.progress: list[Progress] = []
@@ -472,3 +484,64 @@ def test_a_trajectory_of_the_future_ends_in_time() -> None:
     assert outcomes == []
     rig.run(4.0 * SLACK)
     assert outcomes[0].ending is Ending.SUCCEEDED
+
+
+# Faults that a goal acknowledges, torque that services switch
+
+
+def in_fault(*, acknowledges: bool) -> Rig:
+    """Return a rig whose fault has passed, and whose commands have ended."""
+    rig = Rig(acknowledges=acknowledges)
+    rig.bus.errors = [int(HardwareError.OVERLOAD), 0]
+    rig.run(SLACK)
+    assert rig.loop.latched
+    rig.bus.errors = [0, 0]
+    rig.run(SLACK)
+    return rig
+
+
+def test_a_goal_acknowledges_a_fault_that_has_passed_where_the_policy_says_so() -> None:
+    check(in_fault(acknowledges=False).start(towards(hip=0.3)), ErrorCode.INVALID_GOAL, "torque is off")
+    rig = in_fault(acknowledges=True)
+    outcomes = rig.start(towards(hip=0.3))
+    rig.run(2.0)
+    assert [outcome.ending for outcome in outcomes] == [Ending.SUCCEEDED]
+
+
+def test_a_goal_acknowledges_neither_a_fault_that_persists_nor_where_it_cannot_be_followed() -> None:
+    rig = in_fault(acknowledges=True)
+    check(rig.start(towards(ankle=0.3)), ErrorCode.INVALID_JOINTS, "ankle")
+    assert rig.loop.latched
+    rig.bus.errors = [0, int(HardwareError.OVERHEATING)]
+    rig.run(SLACK)
+    check(rig.start(towards(hip=0.3)), ErrorCode.INVALID_GOAL, "overheating")
+    assert rig.loop.latched
+    rig.run(1.0)
+    assert rig.bus.torque == [False, False]
+
+
+def test_joints_are_held_on_request_and_released_with_their_goal() -> None:
+    rig = Rig()
+    rig.bus.position = [0.2, -0.1]
+    rig.run(SLACK)
+    rig.follower.hold([0])
+    rig.run(4.0 * TIMEOUT)
+    assert (rig.bus.torque, rig.bus.position[0]) == ([True, False], 0.2)
+    outcomes = rig.start(towards(hip=0.5, knee=0.5))
+    rig.run(0.2)
+    rig.follower.release([1], "by hand")
+    rig.inputs.take(CommandInput.SET_TORQUE, {1: JointCommand()})
+    check(outcomes, ErrorCode.INVALID_GOAL, "by hand")
+    rig.run(4.0 * TIMEOUT)
+    assert rig.bus.torque == [True, False]
+
+
+def test_joints_are_not_held_where_a_fault_or_another_client_forbids_it() -> None:
+    with pytest.raises(Unavailable, match="reset_fault"):
+        in_fault(acknowledges=True).follower.hold([0])
+    rig = Rig()
+    rig.servo_command(0, on=False)
+    with pytest.raises(Conflict, match="hip"):
+        rig.follower.hold([0, 1])
+    rig.run(SLACK)
+    assert rig.bus.torque == [False, False]

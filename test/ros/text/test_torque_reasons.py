@@ -37,5 +37,5 @@ def test_a_joint_outside_its_limits_says_how_to_go_on() -> None:
 def test_torque_that_is_asked_for_meanwhile_stays_off() -> None:
     assert str(AskedInFault()) == "torque is asked for and stays off, see the status of the bus"
     assert str(InterruptedWhileAsked(what="rebooted")) == (
-        "rebooted while torque was asked for; command torque off, then on"
+        "rebooted while torque was asked for; stop these commands or command torque off, then begin again"
     )
