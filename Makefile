@@ -6,7 +6,7 @@ CORE_TESTS := test/core test/papers test/studies --ignore=test/studies/faults --
 
 ROUNDS ?= 20
 
-.PHONY: setup dev demo demo-feetech demo-erob test test-time test-long test-random check rooms coverage bench soak faults soak-drivers mutants fuzz papers docs pictures install-check release format lock clean
+.PHONY: setup dev demo demo-feetech demo-erob test test-time test-long test-random check rooms coverage bench soak faults soak-drivers mutants fuzz papers docs pictures mujoco-versions install-check release format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -87,6 +87,9 @@ docs: dev build/example/report.html  ## the site, offline, warnings are errors: 
 
 build/example/report.html: tools/site_pages/example.py | dev  # the identification that the site shows
 	@PYTHONPATH=tools $(PY) -m site_pages.example build/example
+
+mujoco-versions: dev  ## the engine plugin built for other versions of MuJoCo, its equality tests run: VERSIONS="3.4.0 3.11.0"
+	@$(PY) tools/mujoco_versions.py $(VERSIONS)
 
 pictures: dev build/example/report.html  ## the pictures in docs/pictures anew; they are committed, and differ between machines
 	@PYTHONPATH=tools $(PY) -m site_pages.pictures docs/pictures

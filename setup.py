@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,20 +36,13 @@ def compile_plugin(target: Path) -> None:
     found = find_spec("mujoco")
     if found is None or not found.submodule_search_locations:
         raise SystemExit("setup.py: MuJoCo is not installed (expected mujoco>=3.12); pip install mujoco")
-    mujoco = Path(found.submodule_search_locations[0])
-    (library,) = mujoco.glob("libmujoco.so.*")
-    with tempfile.TemporaryDirectory() as place:
-        servos = Path(place) / "servo_library.inc"
-        # pip's isolated build finds the build requirements by PYTHONPATH: what is in it stays.
-        paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-        sources = [str(path) for path in (*NATIVE.glob("*.cc"), *NATIVE.glob("*.h"))]
-        command = [sys.executable, "-m", "bam_core.servo.plugin_library", str(servos), *sources]
-        subprocess.run(command, check=True, env=environment)
-        compiler = os.environ.get("CXX", "c++")
-        flags = ["-std=c++17", "-O2", "-fPIC", "-shared", f"-I{mujoco / 'include'}", f"-I{place}"]
-        units = [str(path) for path in sorted(NATIVE.glob("*.cc"))]
-        subprocess.run([compiler, *flags, *units, str(library), "-o", str(target)], check=True)
+    # pip's isolated build finds the build requirements by PYTHONPATH: what is in it stays.
+    paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, "-m", "bam_core.servo.plugin_build", str(target)]
+    arguments = [found.submodule_search_locations[0], str(NATIVE)]
+    if subprocess.run([*command, *arguments], check=False, env=environment).returncode:
+        raise SystemExit("setup.py: the engine plugin was not built; see the line above")
 
 
 class BuildWithPlugin(build_py):

@@ -43,7 +43,9 @@ def goal_range(spec: mujoco.MjSpec, joint: str) -> tuple[float, float] | None:
     limits = spec.joint(joint)
     if not _is_limited(limits.limited, limits.range):
         return None
-    in_degrees = limits.compiler.degree and limits.type == mujoco.mjtJoint.mjJNT_HINGE
+    in_degrees = (
+        getattr(limits, "compiler", spec.compiler).degree and limits.type == mujoco.mjtJoint.mjJNT_HINGE
+    )
     low, high = np.deg2rad(limits.range) if in_degrees else limits.range
     return float(low), float(high)
 

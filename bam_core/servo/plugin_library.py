@@ -16,6 +16,17 @@ from bam_core.servo.law_values import law_values
 from bam_core.servo.model import load_servo, servo_names
 
 
+def write_library(path: Path, sources: Sequence[Path]) -> None:
+    """Write what `servo_plugin.cc` includes: the library, and the digests of what the plugin is built from.
+
+    Raises:
+        BamError: the file cannot be written.
+    """
+    digests = f"{build_digest(sources)} {source_digest(sources)}"
+    built_from = f'__attribute__((used)) const char kBuiltFrom[] = "{digests}";\n'
+    write_text(path, library_source() + built_from)
+
+
 def build_digest(sources: Iterable[Path]) -> str:
     """Return the digest that a plugin built from this servo library and these sources of its own carries."""
     return hashlib.sha256((library_source() + source_digest(sources)).encode()).hexdigest()
@@ -48,9 +59,7 @@ def _identifier(name: str) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the file that is named first, with the digests of what the plugin is built from."""
     path, *sources = map(Path, sys.argv[1:] if argv is None else argv)
-    digests = f"{build_digest(sources)} {source_digest(sources)}"
-    built_from = f'__attribute__((used)) const char kBuiltFrom[] = "{digests}";\n'
-    write_text(path, library_source() + built_from)
+    write_library(path, sources)
     return 0
 
 

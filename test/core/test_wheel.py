@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from test.core.identification_cases import mx106, record, write_log
-from test.core.refusals import refused
 
 ROOT = Path(__file__).parents[2]
 WITHIN = 900.0  # s; installing takes a minute, or several on a busy machine or line
@@ -119,20 +118,3 @@ def test_a_wheel_works_where_nothing_else_is(tmp_path: Path) -> None:
     native, python = map(float, positions.split())
     assert native == pytest.approx(0.5, abs=0.2)
     assert python == pytest.approx(native, abs=1e-9)
-
-
-def test_another_mujoco_than_the_plugins_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    import mujoco
-
-    from bam_core.errors import MissingSoftware
-    from bam_core.mujoco.native import library
-
-    def refuse(path: str) -> None:
-        raise mujoco.FatalError(
-            f"Error loading plugin library '{path}': libmujoco.so.3.3.7: cannot open shared object file"
-        )
-
-    monkeypatch.setattr(library, "_load", library._load.__wrapped__)
-    monkeypatch.setattr(mujoco, "mj_loadPluginLibrary", refuse)
-    with refused(MissingSoftware, software="mujoco 3.3.7"):
-        library.load_plugin()

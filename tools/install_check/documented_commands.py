@@ -28,6 +28,7 @@ NOT_RUN = (
         r"(\.venv/bin/)?bam (record|robot record|demo) ",
         "needs ROS 2 and a running driver; test/ros/recorder runs it",
     ),
+    (r"bam build-plugin --mujoco", "needs another MuJoCo; tools/mujoco_versions.py builds for such"),
     (r"bam conform --against my_port", "needs a port of the law; test/core/cli/test_conform.py runs one"),
     (r"bam .*tcp://", "needs a Dask scheduler"),
     (r"bam .*(sigmaban|so101)", "needs recordings of a real robot"),

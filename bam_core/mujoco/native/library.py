@@ -6,21 +6,22 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 import mujoco
 import numpy as np
 
 from bam_core.errors import MissingSoftware
+from bam_core.servo.plugin_build import built_for, comparable, version_text
 from bam_core.servo.plugin_library import source_digest
 
 LIBRARY = "libbam_servo.so"
 PATH_VARIABLE = "BAM_SERVO_PLUGIN"
 """Environment variable that names the library where it lies elsewhere."""
 
-_NEEDED = re.compile(r"libmujoco\.so\.([0-9.]*[0-9])")  # in the loader's words: the one that it was built for
 _HERE = Path(__file__).resolve().parent
 _ROOT = _HERE.parents[2]
 
@@ -29,12 +30,16 @@ def plugin_path() -> Path:
     """Return where the library is, for `mj_loadPluginLibrary` of any MuJoCo program.
 
     Raises:
-        BamError: it has not been built, or only from other sources than those beside this file.
+        BamError: it has not been built, or only from other sources than those beside this file, or only for
+            another MuJoCo than this Python's.
     """
     digest, built = source_digest(_sources()).encode(), library_paths()
-    for path in built:
-        if digest in path.read_bytes():
+    current = [path for path in built if digest in path.read_bytes()]
+    for path in current:
+        if built_for(path) == comparable(mujoco.mj_version()):
             return path
+    if current:
+        _refuse_version(current[0])
     named = os.environ.get(PATH_VARIABLE, LIBRARY)
     missing = f"{named}: no such library"
     raise MissingSoftware(
@@ -92,22 +97,31 @@ def _load() -> tuple[Path, ctypes.PyDLL]:
         functions = ctypes.PyDLL(str(path))
     except Exception as error:
         reason = " ".join(str(error).split())
-        needed = _NEEDED.search(reason)
-        built_for = f"mujoco=={needed[1]}" if needed else ""
         raise MissingSoftware(
             str(path),
-            built_for.replace("==", " ") or "mujoco",
-            problem=f"cannot be loaded by MuJoCo {mujoco.__version__} ({reason})",
-            advice=f"{f'install {built_for}, or ' if built_for else ''}build the library with it",
-        ) from None
-    if functions.bam_servo_mujoco() != mujoco.mj_version():
-        raise MissingSoftware(  # the linker found another MuJoCo than Python's, and loaded both
-            str(path),
             "mujoco",
-            problem=f"is for MuJoCo {functions.bam_servo_mujoco()}, not for Python's {mujoco.mj_version()}",
-            advice="build the library with that one",
-        )
+            problem=f"cannot be loaded by MuJoCo {mujoco.__version__} ({reason})",
+            advice="build it with `bam build-plugin`",
+        ) from None
     return path, functions
+
+
+def _refuse_version(path: Path) -> NoReturn:
+    """Refuse a library for another MuJoCo: its structures are not those that it would read and write."""
+    version = built_for(path)
+    needed = version_text(version) if version else "of an unknown version"
+    raise MissingSoftware(
+        str(path),
+        "mujoco",
+        problem=f"is for MuJoCo {needed}, and this Python has {mujoco.__version__}",
+        advice=f"build one with `bam build-plugin`, or install mujoco=={needed}",
+    )
+
+
+def own_library(version: int) -> Path:
+    """Return where `bam build-plugin` puts the library for a version of MuJoCo, in the user's cache."""
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(cache).expanduser() / "bam_bench" / f"mujoco-{version_text(version)}" / LIBRARY
 
 
 def _sources() -> list[Path]:
@@ -115,8 +129,10 @@ def _sources() -> list[Path]:
 
 
 def _places() -> Iterator[Path]:
-    """Where builds put the library: beside this file (wheel), in an ament prefix or a checkout's install."""
+    """Where builds put the library: beside this file, in the cache, an ament prefix, a checkout's install."""
     yield _HERE / LIBRARY
+    with suppress(RuntimeError):  # no home
+        yield own_library(comparable(mujoco.mj_version()))
     prefixes = [
         Path(prefix) for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix
     ]

@@ -33,9 +33,6 @@ extern "C" {
 
 using bam::Robot;
 
-// The MuJoCo whose structures were compiled in.
-int bam_servo_mujoco() { return mjVERSION_HEADER; }
-
 // Names of the doubles of which one servo's constants consist, in their order, with spaces between.
 const char* bam_servo_constants() { return BAM_CONSTANTS(BAM_NAME); }
 

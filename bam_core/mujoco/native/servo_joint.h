@@ -5,6 +5,7 @@
 
 #include <mujoco/mujoco.h>
 
+#include "mujoco_versions.h"
 #include "servo_law.h"
 
 namespace bam {
@@ -45,7 +46,7 @@ inline int RowOf(const mjData* d, int dof, int guess) {
 
 // Set this step's friction in its row, between the constraints' construction and the solver.
 inline void SetRow(const mjModel* m, mjData* d, int row, State* state) {
-  const double inverse_inertia = d->efc_diagA[row];
+  const double inverse_inertia = DiagonalOfA(d, row);
   state->next.inverse_inertia = inverse_inertia;
   const double compliance = kCompliance * inverse_inertia;
   const double limit = state->drive.friction_limit;

@@ -181,7 +181,7 @@ bool ReadConfiguration(const mjModel* m, int instance, Configuration* configurat
 bool Attach(const mjModel* m, int instance, Servo* servo) {
   int count = 0;
   int enable = -1;
-  for (int i = 0; i < m->nactuator; ++i) {
+  for (int i = 0; i < ActuatorCount(m); ++i) {
     if (m->actuator_plugin[i] != instance) continue;
     (count++ ? enable : servo->actuator) = i;
   }
@@ -213,13 +213,13 @@ bool Attach(const mjModel* m, int instance, Servo* servo) {
     return false;
   }
   servo->joint = JointOf(m, joint);
-  servo->control = m->actuator_ctrladr[servo->actuator];
-  servo->force = m->actuator_outadr[servo->actuator];
+  servo->control = ControlOf(m, servo->actuator);
+  servo->force = ForceOf(m, servo->actuator);
   if (count == 2) {
-    servo->enable_control = m->actuator_ctrladr[enable];
-    servo->enable_force = m->actuator_outadr[enable];
+    servo->enable_control = ControlOf(m, enable);
+    servo->enable_force = ForceOf(m, enable);
   }
-  for (int i = 0; i < m->nactuator; ++i) {
+  for (int i = 0; i < ActuatorCount(m); ++i) {
     const int other = m->actuator_plugin[i];
     if (other < 0 || other == instance || m->plugin[other] != m->plugin[instance]) continue;
     if (m->actuator_trntype[i] == mjTRN_JOINT && m->actuator_trnid[2 * i] == joint) {
@@ -345,9 +345,25 @@ void Advance(const mjModel* m, mjData* d, int instance) {
 
 int StateSize(const mjModel*, int) { return kStateSize; }
 
-}  // namespace
+#define BAM_TEXT(value) #value
+#define BAM_TEXT_OF(macro) BAM_TEXT(macro)
 
-mjPLUGIN_LIB_INIT(bam_bench_servo) {
+// Read by Python before it loads this: the MuJoCo whose structures were compiled in.
+__attribute__((used)) const char kBuiltFor[] = "bam_bench.servo for mjVERSION_HEADER " BAM_TEXT_OF(mjVERSION_HEADER) ";";
+
+// Loaded into a program with another MuJoCo, the plugin would read and write the wrong places: it does not register.
+bool IsForThisMuJoCo() {
+  constexpr int is = mjVERSION_HEADER, wide = is > 9999 ? 1000 : 10;  // 3.4.0 was 340 still
+  if (mj_version() == is) return true;
+  mju_warning("%s: was built for MuJoCo %d.%d.%d, and this program has %s (expected the same); build it with "
+              "`bam build-plugin --mujoco DIRECTORY`", kName, is / (wide * wide), is / wide % wide, is % wide,
+              mj_versionString());
+  return false;
+}
+
+// MuJoCo's own macro for this takes an argument, or none, depending on the version.
+__attribute__((constructor)) void Register() {
+  if (!IsForThisMuJoCo()) return;
   static const char* attributes[kAttributeCount + 1];
   attributes[0] = "servo";
   for (int i = 0; i < kAttributeCount; ++i) attributes[i + 1] = kAttributes[i].name;
@@ -367,4 +383,5 @@ mjPLUGIN_LIB_INIT(bam_bench_servo) {
   mjp_registerPlugin(&plugin);
 }
 
+}  // namespace
 }  // namespace bam

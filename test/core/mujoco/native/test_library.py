@@ -61,3 +61,14 @@ def test_a_library_for_the_structures_of_another_mujoco_is_refused(
     monkeypatch.setattr(mujoco, "mj_version", lambda: 3003007)
     with refused(MissingSoftware, software="mujoco"):
         on_bench(SERVO)
+
+
+def test_a_library_that_mujoco_cannot_load_is_named_in_one_line(
+    unloaded: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: str) -> None:
+        raise mujoco.FatalError(f"Error loading plugin library '{path}': no memory\nat all")
+
+    monkeypatch.setattr(mujoco, "mj_loadPluginLibrary", refuse)
+    with refused(MissingSoftware, software="mujoco"):
+        library.load_plugin()
