@@ -19,7 +19,7 @@ from bam_core.cli.ending import terminable
 from bam_core.cli.logs import add_logs, add_strict, add_test
 from bam_core.cli.map_words import add_map, map_words
 from bam_core.cli.set_fields import add_set
-from bam_core.errors import BamError, Conflict, Missing, WrongType
+from bam_core.errors import BadData, BamError, Conflict, Missing, WrongType
 from bam_core.identification.search.methods import DEFAULT_METHOD, METHODS
 from bam_core.text.comma_list import comma_list
 
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
     from bam_core.identification.execution import Progress
     from bam_core.identification.result import Identification
+    from bam_core.identification.settings import IdentifySettings
     from bam_core.recordings.load import Loaded
     from bam_core.recordings.recording import Recording
+    from bam_core.servo.model import ServoModel
 
 EXAMPLE = "bam identify recordings/ --servo xl330 --models m1,m4,m6 --test kp=800 --output out/xl330"
 
@@ -127,6 +129,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "postgresql://user:password@host/database a server that several machines see (default: none; an "
         "interrupted search is lost)",
     )
+    parser.add_argument(
+        "--by",
+        choices=("unit", "session"),
+        help="identify every unit, or every session, on its own into DIR/NAME: as recordings or a bench.yaml "
+        "name it, else by the directories below LOGS; compare them with 'bam fleet DIR' (default: all "
+        "recordings are of one servo, and the spread of units that are named is found with it)",
+    )
     add_cluster(parser)
     add_set(parser)
     add_map(parser)
@@ -135,19 +144,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Identify, print the table, write the results."""
-    from bam_core.identification.execution import Execution
-    from bam_core.identification.identify import identify
+    """Identify all recordings as one servo, or each unit on its own."""
     from bam_core.identification.settings import IdentifySettings, resolve_models
     from bam_core.identification.uncertainty.tolerances import DEFAULT
-    from bam_core.identification.writing import earlier_results, require_output, write_identification
+    from bam_core.identification.writing import earlier_results, require_output
     from bam_core.recordings import load_usable
     from bam_core.servo.friction import FRICTION_MODELS
     from bam_core.servo.model import load_servo
     from bam_core.text.finding import log_findings
     from bam_core.text.tolerance_words import tolerances_from
 
-    start = time.monotonic()
     missing = [name for name in _REQUIRED if not getattr(arguments, name)]
     if missing:
         others = "".join(f", and --{name}" for name in missing[1:])
@@ -174,7 +180,62 @@ def run(arguments: argparse.Namespace) -> int:
     test = None
     if words := (arguments.test or ()):
         loaded, test = _test(words, loaded, arguments)
-    kept = _Kept(arguments.output)
+    settings = IdentifySettings(
+        models=[model.name for model in models],
+        search=arguments.search or DEFAULT_METHOD,
+        trials=arguments.trials,
+        seed=arguments.seed,
+        seeds=arguments.seeds,
+        test=test,
+        effects=None if arguments.effects is None else _listed(arguments.effects),
+        uncertainty=_listed(arguments.uncertainty),
+        tolerances=tolerances,
+        strict=arguments.strict,
+    )
+    if arguments.by is None:
+        _identify(loaded, servo, settings, arguments, arguments.output)
+        return 0
+    return _identify_each(loaded, servo, settings, arguments)
+
+
+def _identify_each(
+    loaded: Loaded, servo: ServoModel, settings: IdentifySettings, arguments: argparse.Namespace
+) -> int:
+    """Identify every unit or session on its own; what one lacks does not stop the others."""
+    from bam_core.recordings.labels import by_label
+
+    if settings.test_recordings:
+        raise Conflict(
+            "--test", "names files", expected=f"a rule, with --by {arguments.by}", advice="give a rule"
+        )
+    groups = by_label(loaded, arguments.by, arguments.logs)
+    failed = []
+    for name, group in groups.items():
+        print(f"{arguments.by} {name}: {len(group.recordings)} recordings", flush=True)
+        try:
+            _identify(group, servo, settings, arguments, str(Path(arguments.output) / name))
+        except BamError as error:
+            log.warning("%s %s: %s", arguments.by, name, error)
+            failed.append(name)
+    if len(failed) == len(groups):
+        raise BadData(
+            f"--by {arguments.by}", "none could be identified", advice="see the warnings above, one for each"
+        )
+    if len(groups) - len(failed) > 1:
+        print(f"compare them with: bam fleet {arguments.output}")
+    return 0
+
+
+def _identify(
+    loaded: Loaded, servo: ServoModel, settings: IdentifySettings, arguments: argparse.Namespace, output: str
+) -> None:
+    """Identify, print the table, write the results."""
+    from bam_core.identification.execution import Execution
+    from bam_core.identification.identify import identify
+    from bam_core.identification.writing import write_identification
+
+    start = time.monotonic()
+    kept = _Kept(output)
     with (
         terminable(),
         _interruptible(kept, arguments.storage),
@@ -184,29 +245,17 @@ def run(arguments: argparse.Namespace) -> int:
         result = identify(
             loaded,
             servo,
-            IdentifySettings(
-                models=[model.name for model in models],
-                search=arguments.search or DEFAULT_METHOD,
-                trials=arguments.trials,
-                seed=arguments.seed,
-                seeds=arguments.seeds,
-                test=test,
-                effects=None if arguments.effects is None else _listed(arguments.effects),
-                uncertainty=_listed(arguments.uncertainty),
-                tolerances=tolerances,
-                strict=arguments.strict,
-            ),
+            settings,
             execution=Execution(storage=arguments.storage, executor=executor, progress=bars.show),
             interrupted=kept.keep,
         )
-    write_identification(result, arguments.output)
+    write_identification(result, output)
     _tell(result, arguments.servo)
     print(
         f"{time.monotonic() - start:.0f} s in all, with selection, uncertainty and plots; "
-        f"wrote {Path(arguments.output)}, see it with: bam report {arguments.output}"
+        f"wrote {Path(output)}, see it with: bam report {output}"
     )
     print(*result.verdict.lines, sep="\n")  # again, where it stays in view
-    return 0
 
 
 def _tell(result: Identification, servo: str) -> None:

@@ -19,6 +19,7 @@ from bam_core.identification.uncertainty.bands import predicted_bands
 from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
 from bam_core.identification.uncertainty.uncertainty import estimate_uncertainty
 from bam_core.identification.variation.variation import estimate_variation
+from bam_core.recordings.header_corrections import LABELS
 from bam_core.recordings.recording import Recording
 from bam_core.servo.parameters import BENCH_EFFECTS
 from bam_core.simulation.threads import one_blas_thread, side_by_side
@@ -112,7 +113,9 @@ def _with_diagnosis(recordings: Sequence[Recording], fit: ModelFit) -> ModelFit:
 
 def _with_variation(recordings: Sequence[Recording], fit: ModelFit) -> ModelFit:
     with one_blas_thread():
-        return replace(fit, variation=estimate_variation(fit.servo, recordings, fit.bench_effects))
+        labels = {level: [getattr(run, level) for run in recordings] for level in LABELS}
+        variation = estimate_variation(fit.servo, recordings, fit.bench_effects, labels)
+        return replace(fit, variation=variation)
 
 
 def _with_uncertainty(recordings: Sequence[Recording], fit: ModelFit, *, tolerances: Tolerances) -> ModelFit:

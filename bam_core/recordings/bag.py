@@ -24,7 +24,7 @@ from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.bag_writer import METADATA_NAME
 from bam_core.recordings.bench_map import mapped_samples
 from bam_core.recordings.cleaning import clean
-from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
+from bam_core.recordings.header_corrections import Rule, apply_rules, label_in, require_no_inertia
 from bam_core.recordings.joint_series import COMMANDS_TYPE, STATES_TYPE, read_after
 from bam_core.recordings.law_keys import require_no_other_law
 from bam_core.recordings.message_decoder import BagContents, TypedMessage
@@ -160,6 +160,8 @@ def read_bag(
         demand_limit=_demand_limit(run),
         supply_voltage=header["vin"],
         script=header["trajectory"],
+        unit=label_in(header, "unit"),
+        session=label_in(header, "session"),
         left_out=cleaned.left_out,
         position_update_period=cleaned.update_period,
         corrections=tuple(corrections),

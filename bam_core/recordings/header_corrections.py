@@ -3,7 +3,7 @@
 
 A file `bench.yaml` applies to all recordings beneath its directory, and to the bag that it is in::
 
-    set: {vin: 12.0}                                # for all of them
+    set: {vin: 12.0, unit: b3, session: monday}     # for all of them
     rules:                                          # for those whose header says so, applied in this order
       - {where: {length: 0.1}, set: {arm_mass: 0.036}}
       - {where: {length: 0.15}, set: {arm_mass: 0.050}}
@@ -50,9 +50,14 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "motor": "",
         "trajectory": "",
         "joint": "",  # of bags, that are of several
+        "unit": "",  # which servo of its model
+        "session": "",  # runs that share a mounting and a day
     }
 )
 """Header fields that can be set, by the names of BAM's logs -> unit; text where there is none."""
+
+LABELS = ("unit", "session")
+"""Fields that tell runs of one servo model apart, see `Recording`."""
 
 Value: TypeAlias = float | str | Mapping[str, float]
 _UNITS = MappingProxyType({"kg": MASS, "m": LENGTH, "kg·m²": INERTIA, "V": VOLTAGE})
@@ -118,6 +123,12 @@ def apply_rules(header: Mapping[str, Any], rules: Iterable[Rule]) -> tuple[dict[
     return corrected, [
         correction for correction in changed.values() if not _equal(correction.before, correction.value)
     ]
+
+
+def label_in(header: Mapping[str, Any], label: str) -> str:
+    """Return the unit or the session that a header names, as text; a number is one, too."""
+    value = header.get(label)
+    return str(value).strip() if isinstance(value, (str, int)) else ""
 
 
 def require_no_inertia(corrections: Iterable[Correction]) -> None:
@@ -237,6 +248,8 @@ def _value(what: str, name: object, value: Any) -> Value:
     if name not in FIELDS:
         raise UnknownName("header field", name, FIELDS)
     unit = FIELDS[str(name)]
+    if name in LABELS and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
     if not unit:
         if not isinstance(value, str) or not value:
             raise WrongType(what, value, "text")

@@ -29,7 +29,7 @@ from bam_core.files.json_file import parse_json
 from bam_core.files.quoted_number import correct_number
 from bam_core.recordings.bench_map import mapped_samples, renamed_log
 from bam_core.recordings.cleaning import clean
-from bam_core.recordings.header_corrections import FIELDS, Rule, apply_rules, require_no_inertia
+from bam_core.recordings.header_corrections import FIELDS, Rule, apply_rules, label_in, require_no_inertia
 from bam_core.recordings.law_keys import WITHOUT_EFFECT, require_no_other_law, setting_name
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
@@ -48,7 +48,7 @@ FULL_DUTY_COUNTS = {"xl330": 885}
 _CURRENT_LAWS = {"erob80_50": "erob80", "erob80_100": "erob80"}
 _CURRENT_LAW_SUPPLY = 48.0  # V
 
-_ABOUT = ("actuator_id", "date", "id", "motor_params", "name", "notes", "sample_rate", "session", "version")
+_ABOUT = ("actuator_id", "date", "id", "motor_params", "name", "notes", "sample_rate", "version")
 _KNOWN = frozenset({*FIELDS, *WITHOUT_EFFECT, *_ABOUT, "arm-mass", "damping", "entries"})
 _warned: set[tuple[str, ...]] = set()  # keys that a line has named
 
@@ -133,6 +133,8 @@ def _fields(
         "kd": header.number("kd", "firmware units") if told.get("kd") is not None else 0.0,
         "supply_voltage": header.supply(servo),
         "script": header.text("trajectory", "a script such as sin_sin"),
+        "unit": label_in(told, "unit"),
+        "session": label_in(told, "session"),
         "left_out": cleaned.left_out,
         "position_update_period": cleaned.update_period,
         "corrections": tuple(corrections),

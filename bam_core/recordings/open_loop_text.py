@@ -24,7 +24,7 @@ from bam_core.arrays import Array
 from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange, Unreadable
 from bam_core.recordings.bench_map import mapped_samples, require_joints_alone
 from bam_core.recordings.cleaning import clean
-from bam_core.recordings.header_corrections import Rule, apply_rules
+from bam_core.recordings.header_corrections import Rule, apply_rules, label_in
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.servo.pendulum import PendulumBench
@@ -218,6 +218,8 @@ def _fields(path: Path, run: _Lines, rules: Sequence[Rule], recording_map: Recor
         "kp": 0.0,
         "supply_voltage": header["vin"],
         "script": header["trajectory"],
+        "unit": label_in(header, "unit"),
+        "session": label_in(header, "session"),
         "left_out": cleaned.left_out,
         "position_update_period": cleaned.update_period,
         "corrections": tuple(corrections),

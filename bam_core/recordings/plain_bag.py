@@ -20,7 +20,7 @@ from bam_core.errors import BadData, BamError, Malformed, Missing, UnknownName
 from bam_core.recordings.bag_files import bag_name
 from bam_core.recordings.cleaning import clean
 from bam_core.recordings.goal_topics import no_goals
-from bam_core.recordings.header_corrections import NAME, Rule, apply_rules, require_no_inertia
+from bam_core.recordings.header_corrections import NAME, Rule, apply_rules, label_in, require_no_inertia
 from bam_core.recordings.joint_series import SERIES_TYPES, JointSeries, joint_series
 from bam_core.recordings.law_keys import require_no_other_law
 from bam_core.recordings.mapped_topics import mapped_messages, mapped_series
@@ -111,6 +111,8 @@ def read_plain_bag(bag: PlainBag, rules: Sequence[Rule], recording_map: Recordin
         demand_limit=header["demand_limit"],
         supply_voltage=supply,
         script=header["trajectory"],
+        unit=label_in(header, "unit"),
+        session=label_in(header, "session"),
         left_out=cleaned.left_out,
         position_update_period=cleaned.update_period,
         corrections=tuple(corrections),

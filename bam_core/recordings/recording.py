@@ -66,6 +66,10 @@ class Recording:
     """Digest of the source's bytes (of the ``.mcap`` data for a bag)."""
     servo: str
     """Servo model as named when recording, such as "mx106"."""
+    unit: str = ""
+    """Which servo of that model this was, such as a serial number; empty: not told."""
+    session: str = ""
+    """Runs that share a mounting and a day, by any name; empty: not told."""
     bench: PendulumBench
     """Load, arm and length of this run."""
     firmware: str = ""

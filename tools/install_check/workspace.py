@@ -45,7 +45,8 @@ ROBOT = """<mujoco>
 def main() -> None:
     """Write all of it into the directory that is named."""
     directory = Path(sys.argv[1])
-    for name, servo in (("recordings", "mx106"), ("logs", "sts3215"), ("demo_output/bags", "mx106")):
+    units = [(f"units/{unit}", "mx106") for unit in ("b3", "b7")]
+    for name, servo in (("recordings", "mx106"), ("logs", "sts3215"), ("demo_output/bags", "mx106"), *units):
         write_logs(directory / name, servo)
     (directory / "LOGS").symlink_to("recordings")
     for name in ("m4", "m6"):

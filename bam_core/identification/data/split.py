@@ -40,6 +40,8 @@ _TEXT: Mapping[str, Callable[[Recording], str]] = MappingProxyType(
         "script": lambda recording: recording.script,
         "servo": lambda recording: recording.servo,
         "name": lambda recording: recording.name,
+        "unit": lambda recording: recording.unit,
+        "session": lambda recording: recording.session,
     }
 )
 _UNITS = MappingProxyType({"mass": MASS, "arm_mass": MASS, "length": LENGTH, "supply_voltage": VOLTAGE})

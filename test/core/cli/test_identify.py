@@ -513,3 +513,27 @@ def test_fields_of_logs_can_be_set_and_false_readings_are_counted(
     (finding,) = [finding for finding in logged(caplog) if isinstance(finding, ReadingsLeftOut)]
     assert (finding.names, finding.total) == (("kp800_sin_sin",), 12)
     assert finding.channels == (("position", 1),)
+
+
+@without_intervals
+def test_every_unit_is_identified_on_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for unit, kp in (("b3", 100), ("b7", 200)):
+        (tmp_path / "units" / unit).mkdir(parents=True)
+        for file in xl330_logs().glob(f"kp{kp}_sin_*.json"):
+            shutil.copy(file, tmp_path / "units" / unit)
+    (tmp_path / "units" / "b9").mkdir()  # of which one log is not enough
+    shutil.copy(xl330_logs() / "kp800_sin_sin.json", tmp_path / "units" / "b9")
+    words = ["--by", "unit", "--models", "m1", "--test", "none", "--output", tmp_path / "out"]
+    assert run(tmp_path / "units", *brief(*words)) == 0
+    assert f"bam fleet {tmp_path / 'out'}" in capsys.readouterr().out
+    for unit in ("b3", "b7"):
+        summary = json.loads((tmp_path / "out" / unit / "summary.json").read_text())
+        assert len(summary["models"]["m1"]["per_log"]) == 2
+    assert not (tmp_path / "out" / "b9").exists()
+
+
+def test_test_files_are_refused_where_units_are_identified_apart(tmp_path: Path) -> None:
+    log = xl330_logs() / "kp800_sin_sin.json"
+    words = ["--by", "unit", "--models", "m1", "--set", "unit=a", "--output", tmp_path / "out"]
+    assert run(xl330_logs(), *brief(*words), "--test", log) == 2
+    assert not (tmp_path / "out").exists()

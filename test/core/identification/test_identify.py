@@ -21,6 +21,7 @@ from bam_core.identification.identify import identify
 from bam_core.identification.result import Identification
 from bam_core.identification.search.meter import IdentificationCancelled
 from bam_core.identification.settings import IdentifySettings, resolve_models
+from bam_core.identification.with_uncertainty import with_variation
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import BenchEffects
@@ -387,3 +388,15 @@ def test_a_model_that_loses_by_losing_an_effect_gives_way_to_another_whose_effec
     assert found.chosen == corrected[1] != corrected[0]
     assert found.fits[found.chosen].uncertainty is not None
     assert found.fits[corrected[0]].uncertainty is None
+
+
+def test_units_and_sessions_that_recordings_name_have_a_spread_of_their_own(brief: Identification) -> None:
+    fits = {"m1": brief.fits["m1"]}
+    named = [
+        replace(run, unit="ab"[i % 2], session=f"{'ab'[i % 2]}{i % 4}")
+        for i, run in enumerate(brief.split.train[:8])
+    ]
+    for runs, levels in ((named, ["run", "session", "unit"]), (brief.split.train[:2], ["run"])):
+        ((_, fit),) = with_variation(fits, runs, None)
+        assert fit.variation is not None
+        assert list(fit.variation.spread.draws) == levels
