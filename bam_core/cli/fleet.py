@@ -13,7 +13,7 @@ from bam_core.errors import Missing
 from bam_core.files.atomic_file import require_directory, write_text
 
 if TYPE_CHECKING:
-    from bam_core.identification.variation.fleet import Fleet
+    from bam_core.identification.fleet import Fleet
     from bam_core.plots.fleet import Panel
 
 EXAMPLE = "bam fleet units/ --output units/comparison"
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print, write."""
-    from bam_core.identification.variation.fleet import compare_units, unit_files
+    from bam_core.identification.fleet import compare_units, unit_files
     from bam_core.servo.friction import friction_model
 
     if not arguments.directories:

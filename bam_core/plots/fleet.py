@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 _COLUMNS = 3
 _PANEL = (3.4, 0.8, 0.28)  # inches: width, height without units, height per unit
@@ -57,6 +58,7 @@ def fleet_figure(panels: Sequence[Panel]) -> Figure:
         axes.set_ylim(len(panel.rows) - 0.5, -0.5)
         axes.set_title(panel.title, fontsize="medium")
         axes.tick_params(axis="x", labelsize="small")
+        axes.xaxis.set_major_locator(MaxNLocator(4))
     handles, labels = grid.flat[0].get_legend_handles_labels()
     if handles:
         figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize="small")

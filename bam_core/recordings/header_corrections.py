@@ -57,7 +57,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
 """Header fields that can be set, by the names of BAM's logs -> unit; text where there is none."""
 
 LABELS = ("unit", "session")
-"""Fields that tell runs of one servo model apart, see `Recording`."""
+"""Fields that distinguish runs of one servo model, see `Recording`."""
 
 Value: TypeAlias = float | str | Mapping[str, float]
 _UNITS = MappingProxyType({"kg": MASS, "m": LENGTH, "kg·m²": INERTIA, "V": VOLTAGE})

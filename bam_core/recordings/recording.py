@@ -67,9 +67,9 @@ class Recording:
     servo: str
     """Servo model as named when recording, such as "mx106"."""
     unit: str = ""
-    """Which servo of that model this was, such as a serial number; empty: not told."""
+    """Which servo of that model this was, such as a serial number; empty: unknown."""
     session: str = ""
-    """Runs that share a mounting and a day, by any name; empty: not told."""
+    """Runs that share a mounting and a day, by any name; empty: unknown."""
     bench: PendulumBench
     """Load, arm and length of this run."""
     firmware: str = ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a comparison of units says, in sentences."""
+"""Results of a comparison of units, in sentences."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ def agreement_sentence(units: int, undetermined: Sequence[str]) -> str:
 def spread_sentence(units: int) -> str:
     """Return how far the spread is known, for few units."""
     if units < _FEW:
-        return f"{units} units do not tell how far others scatter: identify {_FEW} or more."
+        return f"{units} units do not determine how far others scatter: identify {_FEW} or more."
     return f"The spread is known from {units} units; an unseen unit is expected within the interval 'unseen'."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What estimates of one quantity on several units say of all units: a mean, a spread, outliers.
+"""What estimates of one quantity on several units mean for all units: a mean, a spread, outliers.
 
 The model: the logarithm of the quantity of unit i is estimated as y_i with standard error s_i, and the units
 themselves scatter around a mean with standard deviation tau (random effects). tau is where the weighted
@@ -26,7 +26,7 @@ FEWEST = 2
 """Units below which nothing can be compared."""
 
 FEWEST_FOR_SPREAD = 3
-"""Units below which a spread is not told: one difference says next to nothing of it."""
+"""Units below which no spread is reported: one difference hardly determines it."""
 
 _LARGEST = 10.0  # tau searched for: a factor of 22,000
 
@@ -144,7 +144,7 @@ def _squares(estimates: Array, errors: Array, spread: float) -> float:
 
 
 def _spread_where(estimates: Array, errors: Array, squares: float) -> float:
-    """Return the spread with which the weighted squares are as large as told; zero where none is."""
+    """Return the spread with which the weighted squares have this sum; zero where none is."""
     excess: Callable[[float], float] = lambda spread: _squares(estimates, errors, spread) - squares  # noqa: E731
     if excess(0.0) <= 0.0:
         return 0.0

@@ -12,7 +12,7 @@ from bam_core.cli import execute
 from bam_core.cli.fleet import FILE, PICTURE
 from bam_core.errors import Missing, UnknownName
 from bam_core.identification.variation.compared import QUANTITIES
-from test.core.identification.variation.test_fleet import unit
+from test.core.identification.test_fleet import unit
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BadData, Conflict, Missing, Unreadable
+from bam_core.identification.fleet import compare_units, unit_files
 from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.identification.uncertainty.prediction_file import save_prediction
 from bam_core.identification.variation.compared import SPEED, compared
-from bam_core.identification.variation.fleet import compare_units, unit_files
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import ServoModel, load_servo
 

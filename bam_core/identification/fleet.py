@@ -27,7 +27,7 @@ DRAWS = 400
 """Of each unit: its intervals are known to a twelfth of their width."""
 
 SIGNIFICANT = 0.05
-"""Probability, over all units and quantities at once, below which a difference is told."""
+"""Probability, over all units and quantities at once, below which a difference is reported."""
 
 _LOWEST, _HIGHEST = 0.025, 0.975
 _ONE_ERROR = (0.1587, 0.8413)  # quantiles one standard deviation to either side of a normal's middle
@@ -75,7 +75,7 @@ class Fleet:
         friction_model: "m1" to "m6".
         load: N·m, at which friction under load is compared.
         units: unit -> quantity -> estimate.
-        populations: quantity -> what all units say; without those that fewer than two units determine.
+        populations: quantity -> of all units; without those that fewer than two units determine.
         members: quantity -> units that determine it.
         outliers: the least probable first.
     """
@@ -112,14 +112,14 @@ def unit_files(directories: Sequence[Path], friction_model: str | None = None) -
                 directory, "no such directory", advice="name what 'bam identify --by unit' wrote"
             )
         of_directory = {path: _models(path) for path in (directory, *sorted(directory.iterdir()))}
-        found = {path: models for path, models in of_directory.items() if models}
-        if not found:
+        units_here = {path: models for path, models in of_directory.items() if models}
+        if not units_here:
             raise Missing(
                 str(directory),
                 "results of units, such as UNIT/m1.yaml",
                 advice="run 'bam identify --by unit' first",
             )
-        for path, models in found.items():
+        for path, models in units_here.items():
             if path.name in results:
                 raise Conflict("units", f"{path.name} is in two directories", advice="rename one")
             results[path.name] = models
@@ -160,13 +160,15 @@ def compare_units(files: Mapping[str, Path], *, seed: int = 0) -> Fleet:
         BamError: a file cannot be read or knows no errors, or units are of several servo or friction models.
     """
     servos = {unit: load_servo(path) for unit, path in files.items()}
-    for told, values in (
+    for field, values in (
         ("servo", {unit: servo.name for unit, servo in servos.items()}),
         ("friction model", {unit: servo.friction_model for unit, servo in servos.items()}),
     ):
         if len(set(values.values())) > 1:
             these = ", ".join(f"{unit} is {value}" for unit, value in values.items())
-            raise Conflict("units", f"differ in their {told}: {these}", advice="compare those that are alike")
+            raise Conflict(
+                "units", f"differ in their {field}: {these}", advice="compare those that are alike"
+            )
     load = LOAD_SHARE * float(np.median([servo.stall_torque() for servo in servos.values()]))
     units = {
         unit: _estimates(files[unit], servo, load, (seed, index))
@@ -217,7 +219,7 @@ def _outliers(
 ) -> tuple[Outlier, ...]:
     pairs = [(name, unit) for name in populations for unit in members[name]]
     chances = np.concatenate([populations[name].outlying for name in populations] or [np.ones(0)])
-    found = [
+    outliers = [
         Outlier(
             unit=unit,
             quantity=name,
@@ -227,4 +229,4 @@ def _outliers(
         for (name, unit), chance in zip(pairs, smallest_first(chances), strict=True)
         if chance < SIGNIFICANT
     ]
-    return tuple(sorted(found, key=lambda outlier: outlier.probability))
+    return tuple(sorted(outliers, key=lambda outlier: outlier.probability))
