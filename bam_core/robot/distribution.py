@@ -25,7 +25,8 @@ ROUNDS = 9
 """Of posterior linearisation."""
 _QUICK = 4  # first rounds, in which the spread is of the last one alone and may grow much
 _AVERAGED = 4  # rounds after those, at most, whose information is averaged
-_BEGIN = 0.3  # of the standard deviations that a descent gives: nearer than that, errors bend less
+BEGIN = 0.3
+"""Of the standard deviations that a descent gives, with which rounds begin: nearby, errors bend less."""
 _GROWTH_QUICK, _GROWTH = 3.0, 1.5  # of a standard deviation in one round
 _LEAST = 1e-2  # likewise
 _CLOSE, _CLOSE_PAIRS = 0.2, 10  # standard deviations: in so small steps errors do not bend, and are rough
@@ -79,20 +80,26 @@ class _Round:
 
 
 def find_distribution(
-    run_errors: RunErrors, place: Place, covariance: Array, progress: Callable[[str], None]
+    run_errors: RunErrors,
+    place: Place,
+    covariance: Array,
+    progress: Callable[[str], None],
+    *,
+    skipped: int = 0,
 ) -> Distribution:
     """Go on from where a descent ended.
 
     Args:
         run_errors: of the runs that are followed.
         place: where the descent ended.
-        covariance: (unknowns, unknowns) as its derivatives have it.
+        covariance: (unknowns, unknowns) from which the first points are drawn.
         progress: called with a line of text every round.
+        skipped: first rounds that are left out, where the covariance is as good as after them.
     """
     random = np.random.default_rng(0)
-    spread = np.asarray(_BEGIN * np.linalg.cholesky(covariance))
+    spread = np.asarray(np.linalg.cholesky(covariance))
     rounds: list[_Round] = []
-    for number in range(ROUNDS):
+    for number in range(skipped, ROUNDS):
         objective = run_errors.objective(run_errors.noise(place.errors))
         one = _round(run_errors, objective, place, spread, random)
         place = _moved(run_errors, objective, place, one.step)
@@ -121,7 +128,7 @@ def _round(
     slopes = (np.linalg.pinv(np.linalg.solve(spread, pairs.steps.T).T) @ pairs.odd).T  # rad per axis
     told = (slopes.T * weights) @ slopes - rough * np.eye(size)
     if 2 * len(pairs.odd) < size:  # others diverged: the next ones are to be nearer
-        told = np.eye(size) / _BEGIN**2
+        told = np.eye(size) / BEGIN**2
     values, axes = np.linalg.eigh(_variance(spread, told))
     slope = slopes.T @ (weights * place.errors) + spread.T @ place.point
     back = np.linalg.inv(spread)

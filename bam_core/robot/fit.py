@@ -6,6 +6,9 @@ known; its simulations start anew from measured states, so that no joint is bias
 A second one changes everything, simulates whole runs, and measures noise in the errors that are left with
 each new Jacobian. Rounds of posterior linearisation go on from there, for derivatives of one unknown at a
 time neither lead to the optimum nor show how well it is known.
+
+Friction models of the same robot have most unknowns in common. So the second and later ones begin with the
+second descent, where the model before ended, and need fewer rounds.
 """
 
 from __future__ import annotations
@@ -17,8 +20,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from bam_core.arrays import Array
+from bam_core.robot.benches import SearchBenches
 from bam_core.robot.descent import Descent, Place, derivatives, descend, one_sided, seen_by
-from bam_core.robot.distribution import find_distribution
+from bam_core.robot.distribution import BEGIN, find_distribution
 from bam_core.robot.noise import Noise, assumed_noise
 from bam_core.robot.one_joint import OneJointBench, OneJointErrors
 from bam_core.robot.run import RobotRun
@@ -29,6 +33,7 @@ from bam_core.simulation.threads import allowed_threads
 
 _ROUGH = 0.02  # of the cost; a step that gains less ends the first descent
 _HORIZON = 1.0  # s between two measured states in the first descent
+_SKIPPED = 3  # rounds, of those in which a spread grows from that of a descent
 _OTHER_STEP = 0.3  # standard deviations, of differences beside those of the second descent
 
 
@@ -52,47 +57,58 @@ class RobotFit:
 
 
 def fit_robot(
-    bench: RobotBench,
+    benches: SearchBenches,
     runs: Sequence[RobotRun],
     joints: Sequence[str],
     unknowns: Unknowns,
     *,
-    quick: RobotBench | OneJointBench | None = None,
+    before: RobotFit | None = None,
     progress: Callable[[str], None] = lambda words: None,
 ) -> RobotFit:
     """Descend from where the unknowns begin.
 
     Args:
-        bench: the robot, with the steps of the search.
+        benches: the robot. By what is quick, derivatives are found; by one joint at a time, the whole first
+            descent is made.
         runs: to follow.
         joints: that count.
         unknowns: what may change.
-        quick: simulates nearly the same in much less time: by it, derivatives are found. None: by `bench`. By
-            one joint at a time, the whole first descent is made.
+        before: what another friction model ended with on the same runs; this one begins there.
         progress: told each step, in words.
 
     Raises:
         BamError: the simulation diverges where it begins.
     """
-    point = np.zeros(len(unknowns.names))
+    origin, quick = np.zeros(len(unknowns.names)), benches.quick
     with ThreadPoolExecutor(allowed_threads(), thread_name_prefix="robot") as pool:
-        whole = RunErrors(bench=bench, runs=runs, joints=joints, unknowns=unknowns, pool=pool)
+        whole = RunErrors(bench=benches.search, runs=runs, joints=joints, unknowns=unknowns, pool=pool)
         whole = replace(whole, quick=_quick(whole, quick))
-        here = whole.begin()
-        progress(f"begins with {1e3 * np.abs(here).mean():.2f} mrad")
-        short = _restarted(whole, quick)
-        begin = Place(point=point, errors=here, jacobian=np.zeros((len(here), len(point))))
-        assumed = assumed_noise(len(joints))
-        first = Descent(
-            name="first", share=_ROUGH, directions=one_sided(unknowns.is_wide), noise=lambda errors: assumed
-        )
-        place = descend(short, first, seen_by(short, begin, begin), progress)
-        everything = np.ones(len(point), dtype=bool)
+        place = None if before is None else _taken_over(whole, before)
+        is_later = before is not None and place is not None
+        if place is None:
+            here = whole.begin()
+            progress(f"begins with {1e3 * np.abs(here).mean():.2f} mrad")
+            begin = Place(point=origin, errors=here, jacobian=np.zeros((len(here), len(origin))))
+            short = _restarted(whole, quick)
+            assumed = assumed_noise(len(joints))
+            first = Descent(
+                name="first",
+                share=_ROUGH,
+                directions=one_sided(unknowns.is_wide),
+                noise=lambda errors: assumed,
+            )
+            place = descend(short, first, seen_by(short, begin, begin), progress)
+            place = seen_by(whole, place, begin)
+        everything = np.ones(len(origin), dtype=bool)
         second = Descent(name="second", directions=one_sided(everything), noise=whole.noise)
-        place = descend(whole, second, seen_by(whole, place, begin), progress)
-        other = replace(second, directions=_OTHER_STEP * np.eye(len(point)), is_two_sided=True)
+        place = descend(whole, second, place, progress)
+        other = replace(second, directions=_OTHER_STEP * np.eye(len(origin)), is_two_sided=True)
         coarse = _covariance(whole, place, other)
-        distribution = find_distribution(whole, place, coarse, progress)
+        spread = BEGIN**2 * coarse
+        if before is not None and is_later:
+            spread = _with_known(spread, unknowns, before)
+        skipped = _SKIPPED if is_later else 0
+        distribution = find_distribution(whole, place, spread, progress, skipped=skipped)
         return RobotFit(
             unknowns=unknowns,
             point=distribution.point,
@@ -100,6 +116,35 @@ def fit_robot(
             standard_errors=_standard_errors(coarse, distribution.covariance),
             noise=whole.noise(distribution.errors),
         )
+
+
+def _shared(unknowns: Unknowns, before: RobotFit) -> tuple[list[int], list[int]]:
+    """Return the numbers of the unknowns that a fit before had, too, and those that they had there."""
+    there = {name: number for number, name in enumerate(before.unknowns.names)}
+    pairs = [(number, there[name]) for number, name in enumerate(unknowns.names) if name in there]
+    own, other = zip(*pairs, strict=True)
+    return list(own), list(other)
+
+
+def _taken_over(whole: RunErrors, before: RobotFit) -> Place | None:
+    """Return where a fit before ended, as far as it had these unknowns; None if that diverges."""
+    own, other = _shared(whole.unknowns, before)
+    point = np.zeros(len(whole.unknowns.names))
+    point[own] = before.point[other]
+    point = np.maximum(point, whole.unknowns.least)
+    (errors,) = whole.at([point])
+    if errors is None:
+        return None
+    return Place(point=point, errors=errors, jacobian=np.zeros((len(errors), len(point))))
+
+
+def _with_known(spread: Array, unknowns: Unknowns, before: RobotFit) -> Array:
+    """Return a covariance with that of a fit before, of the unknowns that it had; others do not go along."""
+    own, other = _shared(unknowns, before)
+    result, new = np.zeros_like(spread), np.setdiff1d(np.arange(len(spread)), own)
+    result[np.ix_(new, new)] = spread[np.ix_(new, new)]
+    result[np.ix_(own, own)] = before.covariance[np.ix_(other, other)]
+    return result
 
 
 def _quick(whole: RunErrors, quick: RobotBench | OneJointBench | None) -> RunErrors | None:

@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from bam_core.arrays import Array
 from bam_core.errors import BamError
 from bam_core.robot.bands import coverage, error_scales, half_widths
+from bam_core.robot.benches import SearchBenches
 from bam_core.robot.estimates import deviation_estimates, parameter_estimates
 from bam_core.robot.fit import RobotFit, fit_robot
 from bam_core.robot.prediction import robot_prediction
 from bam_core.robot.result import RobotIdentification, RobotModelFit, RobotParameters, RobotTask
-from bam_core.robot.search_benches import SearchBenches, search_benches
+from bam_core.robot.search_benches import search_benches
 from bam_core.robot.settings import DEFAULT_SETTINGS, RobotIdentifySettings
 from bam_core.robot.unknowns import Unknowns, bodies_for, with_friction_model
 from bam_core.robot.validation import errors_of, simulate_runs
@@ -37,7 +38,8 @@ def identify_robot(
 ) -> RobotIdentification:
     """Fit friction models one after the other.
 
-    A model that fails is left out with a warning, as long as another one succeeds.
+    Each begins where the one before ended. A model that fails is left out with a warning, as long as another
+    one succeeds.
 
     Args:
         task: robot, servos and runs.
@@ -54,13 +56,17 @@ def identify_robot(
     progress("simulates all runs with the servos given")
     given = simulate_runs(task.bench, task.runs, task.given)
     benches = search_benches(task, _unknowns(task, settings, settings.model_names[0]).names)
+    before: RobotFit | None = None
     for model in settings.model_names:
 
         def say(words: str, model: str = model) -> None:
             progress(f"{model}: {words}")
 
         try:
-            fits[model] = _fitted(task, settings, benches, model, given, say, fitted)
+            unknowns = _unknowns(task, settings, model)
+            fit = fit_robot(benches, task.train, task.joints, unknowns, before=before, progress=say)
+            fits[model] = _fitted(task, settings, benches, model, fit, given, say, fitted)
+            before = fit
         except BamError as error:
             failures[model] = error
             continue
@@ -77,12 +83,12 @@ def _fitted(
     settings: RobotIdentifySettings,
     benches: SearchBenches,
     model: str,
+    fit: RobotFit,
     given: Mapping[str, Array],
     say: Callable[[str], None],
     fitted: Callable[[RobotParameters], None],
 ) -> RobotModelFit:
-    unknowns = _unknowns(task, settings, model)
-    fit = fit_robot(benches.search, task.train, task.joints, unknowns, quick=benches.quick, progress=say)
+    unknowns = fit.unknowns
     types = unknowns.types_at(fit.point)
     deviations, servos = unknowns.deviations_at(fit.point), unknowns.servos_at(fit.point)
     fitted(RobotParameters(model=model, servos=types, deviations=deviations, task=task, settings=settings))

@@ -11,12 +11,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.robot.deviations import RobotDeviations
+from bam_core.simulation.kernel.linear_loads import lay_out
 from bam_core.simulation.rows import ACROSS, DAMPING, INERTIA, SLOPE, TORQUE
 
 _ANGLE, _SPEED = 1e-3, 1e-2  # rad and rad/s, of differences
@@ -33,7 +36,8 @@ class JointLoads:
     Attributes:
         nominal: (joints, knots, 5): the rows of `simulation.rows`, of the robot as described.
         changes: (joints, knots, 3, names): rows CHANGED, per unit of a name's deviation.
-        names: of deviations, as in `RobotDeviations.by_name`: kg/kg of a mass, m of a centre, rad of a zero.
+        names: of deviations, as in `RobotDeviations.by_name`: kg/kg of a mass, m of a centre, rad of a zero,
+            m of a table's height.
     """
 
     nominal: Array
@@ -41,17 +45,32 @@ class JointLoads:
     names: tuple[str, ...]
 
     def at(self, joint: int, amounts: Array) -> Array:
-        """Return (knots, 5, robots) the loads of a joint.
+        """Return (knots, 5, robots) the loads of a joint; see `write`."""
+        loads = np.empty((*self.nominal.shape[1:], amounts.shape[1]))
+        self.write(joint, amounts, 0, loads)
+        return loads
+
+    def write(self, joint: int, amounts: Array, first: int, loads: Array) -> None:
+        """Write the loads of a joint, for robots side by side.
 
         Args:
             joint: its place.
             amounts: (names, robots) by which robots deviate.
+            first: where the first robot is to be.
+            loads: (knots, 5, lanes); receives them.
         """
-        loads = np.repeat(self.nominal[joint][:, :, None], amounts.shape[1], axis=2)
-        counts = np.any(amounts, axis=1) & np.any(self.changes[joint], axis=(0, 1))
-        if counts.any():
-            loads[:, CHANGED, :] += self.changes[joint][:, :, counts] @ amounts[counts]
-        return loads
+        names, changes = self._changing[joint]
+        chosen = np.ascontiguousarray(amounts[names])
+        lay_out(self.nominal[joint], changes, np.array(CHANGED), chosen, first, loads)
+
+    @cached_property
+    def _changing(self) -> list[tuple[NDArray[np.intp], Array]]:
+        """Of each joint, numbers of the names that change its loads, and (knots, 3, those) how they do."""
+        found = []
+        for changes in self.changes:
+            names = np.flatnonzero(np.any(changes, axis=(0, 1)))
+            found.append((names, np.ascontiguousarray(changes[:, :, names])))
+        return found
 
 
 def joint_loads(
@@ -96,6 +115,8 @@ def _changes(
     changes = np.zeros((len(joints), count, len(CHANGED), len(names)))
     for index, name in enumerate(names):
         what, of = name.split(" ", 1)
+        if what == "table":
+            continue  # see `table_loads`
         if what == "zero" and of not in columns:
             continue  # a joint that was not recorded stays where it is, whatever its encoder says
         if what == "zero":

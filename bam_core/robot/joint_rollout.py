@@ -19,6 +19,7 @@ from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.joint_loads import JointLoads, joint_loads
 from bam_core.robot.restarts import start_states
 from bam_core.robot.run import RobotRun
+from bam_core.robot.table_loads import Rest, with_table
 from bam_core.servo.gains import gain_of
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoModel
@@ -30,7 +31,7 @@ from bam_core.simulation.rows import ENABLED, GOAL, SUPPLY, LogRows, Stepping, f
 
 _KNOT = 0.012  # s; measured motions have nothing above 8 Hz
 _SETTLING = 0.5  # s before a run with its first goals
-_BLOCKS = 3  # of lanes in one part: what they have in common is laid out once for all
+_BLOCKS = 8  # of lanes in one part: what they have in common is laid out once for all
 _DELAY = PARAMETERS.index("command_delay")
 
 
@@ -50,6 +51,7 @@ class JointRollout:
         names: Sequence[str],
         *,
         step: float,
+        table: Mapping[str, float],
     ) -> None:
         """Prepare a run.
 
@@ -59,6 +61,7 @@ class JointRollout:
             servos: joint -> servo, all of one firmware; those that are simulated.
             names: of deviations that loads depend on; see `joint_loads`.
             step: of the simulation, s; no shorter than the period of a firmware is used.
+            table: point -> m, height of a table that it rests on.
         """
         self.run, self.joints = run, tuple(servos)
         self._copies = max(BLOCK // len(self.joints), 1)
@@ -66,7 +69,7 @@ class JointRollout:
         begin, end = run.time[0] - _SETTLING, run.time[run.counts][-1]
         self._times = begin + step * np.arange(round((end - begin) / step) + 1)
         knot = max(round(_KNOT / step), 1)
-        self._loads = _loads(model, run, self.joints, names, self._times[0::knot], knot * step)
+        self._loads = _loads(model, run, servos, names, self._times[0::knot], step, table)
         self._stepping = (*_stepping(next(iter(servos.values())), step, knot),)
         self._servos = servos
         self._signals = _signals(run, servos, self._times)
@@ -101,51 +104,52 @@ class JointRollout:
             deviations: of each robot.
         """
         count, copies = len(self.joints), min(self._copies, len(servos))
-        # Joint after joint, robot after robot; lanes without a robot do as the last one.
-        lanes = np.minimum(np.arange(-(-copies * count // LANES) * LANES), copies * count - 1) % count
+        # Robot after robot, joint after joint; lanes without a robot do as the last one.
+        lanes = np.minimum(np.arange(-(-copies * count // LANES) * LANES), copies * count - 1)
+        joint, robot = lanes // copies, lanes % copies
         signals, restarts = (
-            np.ascontiguousarray(values[..., lanes]) for values in (self._signals, self._restarts)
+            np.ascontiguousarray(values[..., joint]) for values in (self._signals, self._restarts)
         )
-        lane_arrays = (signals, np.empty((0, len(lanes))), tuple(self._logs[:, lanes]), restarts)
+        logs = tuple(self._logs[:, joint])
+        rows, amounts = self._candidates(servos, deviations)
+        loads = np.empty((self._loads.nominal.shape[1], 5, len(lanes)))
         trace = np.empty((2, len(self._times), len(lanes)))
         result = np.empty((len(servos), len(self.run.time), count))
         for begin in range(0, len(servos), copies):
-            part = slice(begin, begin + copies)
-            rows, loads = self._candidates(servos[part], deviations[part])
-            used = np.minimum(np.arange(-(-len(rows) // LANES) * LANES), len(rows) - 1)
+            taken = np.minimum(np.arange(begin, begin + copies), len(servos) - 1)
+            for place in range(count):
+                self._loads.write(place, amounts[:, taken], place * copies, loads)
+            loads[:, :, copies * count :] = loads[:, :, copies * count - 1, None]
             simulate_block(
-                rows[used],
+                np.ascontiguousarray(rows[taken[robot], joint]),
                 0,
-                len(used),
-                (*lane_arrays, np.ascontiguousarray(loads[:, :, used])),
+                len(lanes),
+                (signals, np.empty((0, len(lanes))), logs, restarts, loads),
                 self._stepping,
-                np.empty(len(used)),
+                np.empty(len(lanes)),
                 trace,
             )
-            path = trace[0, :, : len(rows)]
+            path = trace[0]
             before = path[self._before]
             at = before + self._share[:, None] * (path[self._before + 1] - before)
-            result[part] = at.reshape(len(at), -1, count).transpose(1, 0, 2)
+            real = min(copies, len(servos) - begin)
+            by_joint = at[:, : copies * count].reshape(len(at), count, copies)[:, :, :real]
+            result[begin : begin + real] = by_joint.transpose(2, 0, 1)
         return result
 
     def _candidates(
         self, servos: Sequence[Mapping[str, ServoModel]], deviations: Sequence[RobotDeviations]
     ) -> tuple[Array, Array]:
-        """Return (lanes, PARAMETERS) candidates, and (knots, 5, lanes) their loads."""
+        """Return (robots, joints, PARAMETERS) candidates, and (names, robots) what their loads depend on."""
         rows = np.array(
             [
-                _row(robot.unit(units[joint], joint), robot.delay)
+                [_row(robot.unit(units[joint], joint), robot.delay) for joint in self.joints]
                 for units, robot in zip(servos, deviations, strict=True)
-                for joint in self.joints
             ]
         )
         by_name = [robot.by_name() for robot in deviations]
         amounts = np.array([[values.get(name, 0.0) for values in by_name] for name in self._loads.names])
-        count = len(self.joints)
-        loads = np.empty((self._loads.nominal.shape[1], 5, len(rows)))
-        for joint in range(count):
-            loads[:, :, joint::count] = self._loads.at(joint, amounts.reshape(-1, len(by_name)))
-        return rows, loads
+        return rows, amounts.reshape(-1, len(by_name))
 
 
 def _row(servo: ServoModel, delay: float) -> Array:
@@ -157,12 +161,14 @@ def _row(servo: ServoModel, delay: float) -> Array:
 def _loads(
     model: mujoco.MjModel,
     run: RobotRun,
-    joints: Sequence[str],
+    servos: Mapping[str, ServoModel],
     names: Sequence[str],
     knots: Array,
-    spacing: float,
+    step: float,
+    table: Mapping[str, float],
 ) -> JointLoads:
-    """Return the loads of joints at knots, one more than are given, `spacing` s apart."""
+    """Return the loads of joints at knots, one more than are given."""
+    spacing = float(knots[1] - knots[0])
     times = np.append(knots, knots[-1] + spacing)
     inside = np.minimum(times, run.time[-1] - spacing)  # behind the end, joints do not stop all at once
     around = np.concatenate([times, inside - spacing, inside, inside + spacing])
@@ -170,8 +176,14 @@ def _loads(
     speed, acceleration = (path[3] - path[1]) / (2.0 * spacing), np.diff(path[1:], 2, axis=0)[0] / spacing**2
     motion = np.stack([path[0], speed, acceleration])
     moving = [int(model.joint(joint).id) for joint in run.joints]
-    own = [int(model.joint(joint).id) for joint in joints]
-    return joint_loads(model, moving, own, motion, names)
+    own = [int(model.joint(joint).id) for joint in servos]
+    loads = joint_loads(model, moving, own, motion, names)
+    goals = run.goal_position[np.maximum(np.searchsorted(run.time, times, side="right") - 1, 0)]
+    armature = np.array([servo.motor.armature for servo in servos.values()])
+    for point, height in table.items():
+        rest = Rest(point=point, height=height, goals=goals, armature=armature, step=step)
+        loads = with_table(loads, model, moving, own, motion[0], rest)
+    return loads
 
 
 def _stepping(servo: ServoModel, step: float, knot: int) -> Stepping:

@@ -23,8 +23,11 @@ from bam_core.robot.run_errors import RunErrors
 from bam_core.robot.simulation import RobotBench
 from bam_core.servo.model import ServoModel
 
-_OF_LOADS = ("mass ", "centre ", "zero ")  # unknowns that change what joints carry
+_OF_LOADS = ("mass ", "centre ", "zero ", "table ")  # unknowns that change what joints carry
 _ONE_DOF = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+NO_TABLE: Mapping[str, float] = {}
+"""Of robots that rest on none."""
+
 LARGEST = 100.0
 """rad; beyond, a simulation has diverged."""
 
@@ -49,6 +52,7 @@ class OneJointBench:
         joints: Sequence[str],
         servos: Mapping[str, ServoModel],
         names: Sequence[str],
+        table: Mapping[str, float] = NO_TABLE,
     ) -> OneJointBench | None:
         """Prepare runs, but those with gaps; None where joints cannot be simulated one at a time.
 
@@ -58,6 +62,7 @@ class OneJointBench:
             joints: to simulate.
             servos: by joint, those of the friction models to come: firmware and rules are the same in all.
             names: of the unknowns of a fit.
+            table: point -> m, height of a table that runs show.
 
         Raises:
             BamError: a gain is not known.
@@ -76,7 +81,8 @@ class OneJointBench:
                 rule = (servo.firmware, servo.friction.quadratic_rule)
                 groups.setdefault(rule, {})[joint] = servo
             rollouts[run.name] = tuple(
-                JointRollout(model, run, group, loading, step=bench.step) for group in groups.values()
+                JointRollout(model, run, group, loading, step=bench.step, table=table)
+                for group in groups.values()
             )
         return cls(joints=tuple(joints), rollouts=rollouts)
 

@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benches of a search: with steps as long as is exact enough, and ways that take less time."""
+"""Which benches a search can take: with steps as long as is exact enough, and ways that take less time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from bam_core.arrays import Array
-from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations
+from bam_core.robot.benches import SearchBenches
+from bam_core.robot.deviations import NO_DEVIATIONS
 from bam_core.robot.one_joint import OneJointBench
 from bam_core.robot.result import RobotTask
-from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import DivergedError, RobotBench
-from bam_core.robot.validation import simulate_runs
-from bam_core.servo.model import ServoModel
 from bam_core.simulation.threads import allowed_threads
 
 _SEARCH_STEPS = (4e-3, 2e-3)  # s; a search takes the longest that is exact enough, else the bench's own
@@ -27,48 +24,6 @@ _LEAD, _SETTLING = 0.5, 0.5  # s before the interval that counts; s at rest befo
 _ALONE = 2e-3  # rad, mean, off the engine: where a joint sticks is decided by little; usual: 0.1 to 0.6 mrad
 _COUPLED = 10e-3  # rad, likewise, by which the whole robot may move otherwise than its joints one at a time
 _TRIED = 10.0  # s of a run
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SearchBenches:
-    """What a search simulates by.
-
-    Attributes:
-        search: the robot, with the steps of the search.
-        quick: does nearly the same in much less time; None: nothing does.
-    """
-
-    search: RobotBench
-    quick: RobotBench | OneJointBench | None
-
-    @property
-    def one_joint(self) -> OneJointBench | None:
-        """The quick one, if it simulates one joint at a time."""
-        return self.quick if isinstance(self.quick, OneJointBench) else None
-
-    def one_at_a_time(
-        self,
-        runs: Sequence[RobotRun],
-        servos: Mapping[str, ServoModel],
-        deviations: RobotDeviations,
-    ) -> dict[str, Array]:
-        """Return name of a run -> (n, joints of the run) rad, each joint while the others move as measured.
-
-        Raises:
-            BamError: a run cannot be simulated.
-        """
-        known = [] if self.one_joint is None else [run for run in runs if run.name in self.one_joint.rollouts]
-        names = {run.name for run in known}
-        others = [run for run in runs if run.name not in names]
-        simulated = simulate_runs(replace(self.search, others="measured"), others, servos, deviations)
-        if self.one_joint is not None:
-            with ThreadPoolExecutor(allowed_threads()) as pool:
-                positions = self.one_joint.positions(pool, known, [(servos, deviations)])
-            for run in known:
-                columns = [run.column(joint) for joint in self.one_joint.joints]
-                simulated[run.name] = run.position.copy()
-                simulated[run.name][:, columns] = positions[run.name][0]
-        return simulated
 
 
 def search_benches(task: RobotTask, names: Sequence[str]) -> SearchBenches:
@@ -88,7 +43,7 @@ def search_benches(task: RobotTask, names: Sequence[str]) -> SearchBenches:
 
 def _one_joint(task: RobotTask, search: RobotBench, names: Sequence[str]) -> OneJointBench | None:
     """Return a bench of one joint at a time; None where it does not do what the engine does."""
-    if search.others == "measured" or task.table:  # a table's contacts are no load of a joint alone
+    if search.others == "measured":
         return None
     begin = task.train[0]
     first = begin.time[begin.counts][0]
@@ -104,7 +59,7 @@ def _one_joint(task: RobotTask, search: RobotBench, names: Sequence[str]) -> One
         there = there_by.simulate(tried, task.given)[tried.counts][:, columns]
         if not np.abs(there - alone).mean() < largest:
             return None
-    return OneJointBench.make(search, task.runs, task.joints, task.given, names)
+    return OneJointBench.make(search, task.runs, task.joints, task.given, names, task.table)
 
 
 def _search_bench(task: RobotTask) -> RobotBench:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bam_core.robot.descent import Place
-from bam_core.robot.distribution import ROUNDS, Distribution, find_distribution
+from bam_core.robot.distribution import BEGIN, ROUNDS, Distribution, find_distribution
 from bam_core.robot.noise import Noise
 from bam_core.robot.objective import Objective
 
@@ -51,7 +51,7 @@ class KnownErrors:
         errors = self.function(point)
         assert errors is not None
         place = Place(point=point, errors=errors, jacobian=np.zeros((SAMPLES, SIZE)))
-        return find_distribution(self, place, covariance, said.append)
+        return find_distribution(self, place, BEGIN**2 * covariance, said.append)
 
 
 said: list[str] = []

@@ -136,6 +136,23 @@ def fit_at_once(monkeypatch: pytest.MonkeyPatch, spread: float) -> None:
     monkeypatch.setattr(identification, "fit_robot", fit_robot)
 
 
+def test_a_later_model_begins_where_the_one_before_ended(
+    task: RobotTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit_at_once(monkeypatch, spread=0.1)
+    fitted, begun = identification.fit_robot, []
+
+    def fit_robot(*words: object, before: RobotFit | None, **named: object) -> RobotFit:
+        begun.append(before)
+        return fitted(*words, **named)
+
+    monkeypatch.setattr(identification, "fit_robot", fit_robot)
+    identify_robot(task, RobotIdentifySettings(models=["m1", "m3"]))
+    assert begun[0] is None
+    assert begun[1] is not None
+    assert "mx64 coulomb" in begun[1].unknowns.names
+
+
 def names_in(directory: Path) -> list[str]:
     return sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
 

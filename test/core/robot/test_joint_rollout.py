@@ -41,7 +41,7 @@ LOADING = [name for name in ROBOT.by_name() if name.split()[0] in ("mass", "cent
 def rollout(run: RobotRun, servo: dict[str, ServoModel], step: float = STEP) -> JointRollout:
     """Of joints of the small arm."""
     model = RobotBench.make(arm(), "fixed", step=step).compiled(run, servos())
-    return JointRollout(model, run, servo, LOADING, step=step)
+    return JointRollout(model, run, servo, LOADING, step=step, table={})
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_robot_of_one_joint_moves_as_in_mujoco(name: str, kd: float, largest: 
     bench = RobotBench.make(mujoco.MjSpec.from_string(PENDULUM), "fixed", step=0.25 * STEP)
     there = bench.simulate(run, servo)
     run = replace(run, position=there)
-    found = JointRollout(bench.compiled(run, servo), run, servo, (), step=STEP)
+    found = JointRollout(bench.compiled(run, servo), run, servo, (), step=STEP, table={})
     (here,) = found.positions([servo], [NO_DEVIATIONS])
     assert np.abs(there - run.goal_position).mean() > 5e-3  # it is no trivial motion
     assert np.abs(here - there).mean() < largest
