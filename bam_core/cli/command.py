@@ -60,11 +60,8 @@ CORE_COMMANDS: tuple[Command, ...] = (
     Command("simulate", "simulate a servo on the bench in MuJoCo", "bam_core.cli.simulate"),
     Command("import", "turn parameters or logs of BAM's program into ours", "bam_core.cli.import_"),
     Command("export", "turn servos or recordings into BAM's JSON or MJCF", "bam_core.cli.export"),
-<<<<<<< HEAD
     Command("build-plugin", "compile MuJoCo's engine plugin for another MuJoCo", "bam_core.cli.build_plugin"),
-=======
     Command("fleet", "compare units of one servo: differences, outliers, spread", "bam_core.cli.fleet"),
->>>>>>> c853a418 (identification: units apart (--by unit) and side by side (bam fleet))
     Command("conform", "compare a port of the servo law with golden cases", "bam_core.cli.conform"),
     Command("gear", "find the asymmetric friction of a servo's gear", "bam_core.cli.gear"),
     Command("record", "record a session on the bench (ROS 2)", "bam_core.cli.needs_ros"),
