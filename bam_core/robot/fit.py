@@ -122,15 +122,15 @@ def _shared(unknowns: Unknowns, before: RobotFit) -> tuple[list[int], list[int]]
     """Return the numbers of the unknowns that a fit before had, too, and those that they had there."""
     there = {name: number for number, name in enumerate(before.unknowns.names)}
     pairs = [(number, there[name]) for number, name in enumerate(unknowns.names) if name in there]
-    own, other = zip(*pairs, strict=True)
-    return list(own), list(other)
+    own, earlier = zip(*pairs, strict=True)
+    return list(own), list(earlier)
 
 
 def _taken_over(whole: RunErrors, before: RobotFit) -> Place | None:
     """Return where a fit before ended, as far as it had these unknowns; None if that diverges."""
-    own, other = _shared(whole.unknowns, before)
+    own, earlier = _shared(whole.unknowns, before)
     point = np.zeros(len(whole.unknowns.names))
-    point[own] = before.point[other]
+    point[own] = before.point[earlier]
     point = np.maximum(point, whole.unknowns.least)
     (errors,) = whole.at([point])
     if errors is None:
@@ -140,10 +140,10 @@ def _taken_over(whole: RunErrors, before: RobotFit) -> Place | None:
 
 def _with_known(spread: Array, unknowns: Unknowns, before: RobotFit) -> Array:
     """Return a covariance with that of a fit before, of the unknowns that it had; others do not go along."""
-    own, other = _shared(unknowns, before)
+    own, earlier = _shared(unknowns, before)
     result, new = np.zeros_like(spread), np.setdiff1d(np.arange(len(spread)), own)
     result[np.ix_(new, new)] = spread[np.ix_(new, new)]
-    result[np.ix_(own, own)] = before.covariance[np.ix_(other, other)]
+    result[np.ix_(own, own)] = before.covariance[np.ix_(earlier, earlier)]
     return result
 
 
@@ -165,10 +165,10 @@ def _restarted(whole: RunErrors, quick: RobotBench | OneJointBench | None) -> Ru
     return replace(short, quick=_quick(short, None if quick is None else quick.restarted(_HORIZON)))
 
 
-def _covariance(run_errors: RunErrors, place: Place, other: Descent) -> Array:
-    """Return the covariance of the unknowns, from a place's derivatives and those by other differences."""
-    objective = run_errors.objective(other.noise(place.errors))
-    return objective.covariance(place.jacobian, derivatives(run_errors, other, place), place.errors)
+def _covariance(run_errors: RunErrors, place: Place, earlier: Descent) -> Array:
+    """Return the covariance of the unknowns, from a place's derivatives and those by earlier differences."""
+    objective = run_errors.objective(earlier.noise(place.errors))
+    return objective.covariance(place.jacobian, derivatives(run_errors, earlier, place), place.errors)
 
 
 def _standard_errors(coarse: Array, fine: Array) -> Array:

@@ -66,11 +66,11 @@ class JointLoads:
     @cached_property
     def _changing(self) -> list[tuple[NDArray[np.intp], Array]]:
         """Of each joint, numbers of the names that change its loads, and (knots, 3, those) how they do."""
-        found = []
+        by_joint = []
         for changes in self.changes:
             names = np.flatnonzero(np.any(changes, axis=(0, 1)))
-            found.append((names, np.ascontiguousarray(changes[:, :, names])))
-        return found
+            by_joint.append((names, np.ascontiguousarray(changes[:, :, names])))
+        return by_joint
 
 
 def joint_loads(
