@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 import traceback
 from abc import abstractmethod
@@ -67,6 +68,8 @@ LATCHED_QOS = QoSProfile(
 )
 
 
+_FIRST_SAMPLE_POLL = 0.01  # s
+
 _TIMES = NodeTimes()
 
 
@@ -99,6 +102,7 @@ class ServoNode(LifecycleNode):
         self._joint_command: JointCommandTopic | None = None  # likewise
         self._follower: TrajectoryFollower | None = None  # likewise
         self._messages: StateMessages | None = None
+        self._sampled = threading.Event()  # whether the loop has published a sample
         self._limits: tuple[Range, ...] = ()
         self._joints: tuple[str, ...] = ()  # of the bus that was configured last
         self._ignored: CommandIgnored | None = None  # the last one
@@ -286,8 +290,13 @@ class ServoNode(LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Start the loop, with torque off until a command asks for it."""
+        """Start the loop, with torque off until a command asks for it; return with the first sample.
+
+        Goals of the action, which begin where the joints are, are accepted from then on. Where no sample comes
+        the node is active all the same: it looks for its bus.
+        """
         assert self._bus is not None
+        self._sampled.clear()
         settings = LoopSettings(
             rate=float(self.get_parameter("rate").value),
             command_timeout=float(self.get_parameter("command_timeout").value),
@@ -304,6 +313,10 @@ class ServoNode(LifecycleNode):
         if self._by_position:
             self._take_positions(self._bus, self._loop, self._inputs, settings.command_timeout)
         self._loop.start()
+        deadline = time.monotonic() + self._times.first_sample
+        while not self._sampled.wait(_FIRST_SAMPLE_POLL) and time.monotonic() < deadline:
+            if self._loop.latched or not self._loop.running:  # it has said why
+                break
         return TransitionCallbackReturn.SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -369,6 +382,7 @@ class ServoNode(LifecycleNode):
         self._servo_states.publish(servo_states)
         if (follower := self._follower) is not None:
             follower.step(sample)
+        self._sampled.set()
 
     def _on_event(self, is_error: bool, line: str) -> None:
         """Tell everybody what happened in the loop; called in the loop's thread."""

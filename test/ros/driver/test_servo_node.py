@@ -30,7 +30,7 @@ from bam_ros.driver.gains_hold import GainsHeld
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.node_times import NodeTimes
-from bam_ros.driver.servo_bus import BusGone, Gains, ServoBus
+from bam_ros.driver.servo_bus import BusGone, Gains, ServoBus, ServoGoal, ServoSample
 from bam_ros.driver.servo_node import LATCHED_QOS, ServoNode
 from bam_ros.text.driver_notices import (
     FaultEnded,
@@ -545,6 +545,21 @@ def test_every_way_out_of_active_releases(client: Client) -> None:
     client.wait_for(lambda: bus.torque[0])
     node.trigger_shutdown()
     assert not bus.torque[0]
+
+
+def test_the_node_is_active_once_it_has_read_its_joints_or_knows_why_not(client: Client) -> None:
+    class SlowBus(FakeBus):
+        def exchange(self, goal: ServoGoal) -> ServoSample:
+            time.sleep(0.1)  # s; of the first sample of a bus of many servos
+            return super().exchange(goal)
+
+    node = client.run(SlowBus())
+    node._follower.hold([0])  # raises where no position was read yet
+    assert node._loop.sample is not None
+    node.trigger_deactivate()
+    node.fake.failure = BusGone("port", "has gone", advice="plug it in again")
+    node.trigger_activate()
+    assert node._loop.bus_lost
 
 
 def test_a_bus_that_does_not_open_is_one_error(client: Client) -> None:
