@@ -58,12 +58,15 @@ class CommandInputs:
         now: the time on the clock of the bus, s.
         joints: how many there are.
         timeout: s, on the clock of the bus.
+
+    Attributes:
+        timeout: see above; it may change.
     """
 
     def __init__(self, sink: CommandSink, now: Callable[[], float], joints: int, timeout: float) -> None:
         self._sink = sink
         self._now = now
-        self._timeout = timeout
+        self.timeout = timeout
         self._lock = threading.Lock()  # decision and command are one: none may come in between
         # s; when a joint was last named by an input that was obeyed, and by one that was not
         self._named = {source: [-math.inf] * joints for source in CommandInput}
@@ -110,5 +113,5 @@ class CommandInputs:
     def _refused(self, source: CommandInput, joints: Iterable[int], now: float) -> frozenset[int]:
         times = (self._not_obeyed[source], *(self._named[above] for above in _ABOVE[source]))
         return frozenset(
-            index for index in joints if any(now - time[index] <= self._timeout for time in times)
+            index for index in joints if any(now - time[index] <= self.timeout for time in times)
         )

@@ -43,6 +43,12 @@ class CommandStreams:
         self._current: tuple[JointCommand, ...] | None = None
         self._current_until = -math.inf  # s
 
+    def set_timeout(self, timeout: float) -> None:
+        """End streams after another time from now on, s."""
+        with self._lock:
+            self._timeout = timeout
+            self._current = None
+
     @property
     def number(self) -> int:
         """Number of messages taken so far."""

@@ -20,12 +20,15 @@ class FollowingGuard:
         names: of the joints.
         largest: distance of position from goal that is still well, rad; 0: any.
         second: see `ServoBus.second`.
+
+    Attributes:
+        largest: see above; it may change.
     """
 
     def __init__(self, names: Sequence[str], largest: float, second: str = "s") -> None:
         self._names = names
         self._second = second
-        self._largest = largest
+        self.largest = largest
         self._since: list[float | None] = [None] * len(names)  # s; None: it follows
 
     def reset(self) -> None:
@@ -39,11 +42,11 @@ class FollowingGuard:
             sample: newest state.
             now: s, on the clock of the bus.
         """
-        if not self._largest:
+        if not self.largest:
             return None
         for index, name in enumerate(self._names):
             distance = abs(sample.goal_position[index] - sample.position[index])
-            if not sample.torque_enabled[index] or math.isnan(distance) or distance <= self._largest:
+            if not sample.torque_enabled[index] or math.isnan(distance) or distance <= self.largest:
                 self._since[index] = None
                 continue
             since = self._since[index]
@@ -53,7 +56,7 @@ class FollowingGuard:
                 return JointNotFollowing(
                     joint=name,
                     distance=distance,
-                    limit=self._largest,
+                    limit=self.largest,
                     duration=_TIME,
                     second=self._second,
                     cure_after="then call ~/reset_fault, or command torque off on every joint, and on",

@@ -49,10 +49,13 @@ class GoalShaper:
     Args:
         servos: how many there are.
         speeds: of the goals.
+
+    Attributes:
+        speeds: see above; they may change.
     """
 
     def __init__(self, servos: int, speeds: GoalSpeeds) -> None:
-        self._speeds = speeds
+        self.speeds = speeds
         self._goal: list[float | None] = [None] * servos  # None: released
         self._caught_up = [False] * servos
         self._periods: deque[float] = deque(maxlen=_RECENT)  # s, of the last calls that let time pass
@@ -104,8 +107,8 @@ class GoalShaper:
             return sample.position[index]
         if not math.isfinite(target):
             return goal
-        speed = self._speeds.limit if self._caught_up[index] else self._speeds.torque_on
-        step = min(speed, self._speeds.limit) * time
+        speed = self.speeds.limit if self._caught_up[index] else self.speeds.torque_on
+        step = min(speed, self.speeds.limit) * time
         if abs(target - goal) <= step:
             self._caught_up[index] = True
             return target

@@ -34,7 +34,7 @@ class JointGate:
     def __init__(
         self, names: Sequence[str], limits: Callable[[], Sequence[Range]], silent: CommandsEnded
     ) -> None:
-        self._names, self._limits, self._silent = names, limits, silent
+        self._names, self._limits, self.silent = names, limits, silent
         self._joints: tuple[JointState, ...] = (OBEYED,) * len(names)
         self._settled: Sequence[JointCommand] | None = None  # commands that change nothing any more
 
@@ -111,7 +111,7 @@ class JointGate:
         if not command.torque_enable:
             if not ended:
                 return JointEvent.OFF, ""
-            return (JointEvent.ENDED, "") if off else (JointEvent.ENDED_ON, self._silent)
+            return (JointEvent.ENDED, "") if off else (JointEvent.ENDED_ON, self.silent)
         if off and sample is not None:
             low, high = self._limits()[index]
             position = sample.position[index]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 from dataclasses import replace
 
 from bam_ros.driver.joint_limits import HALF_TURN
@@ -31,6 +32,7 @@ SERVO_PARAMETERS = (
         ),
         low=0.05,
         high=60.0,
+        read_only=False,
     ),
     NodeParameter(
         name="torque_on_speed",
@@ -38,6 +40,7 @@ SERVO_PARAMETERS = (
         description="speed of the goal after torque on until it has caught up with the command, rad/s",
         low=0.01,
         high=100.0,
+        read_only=False,
     ),
     NodeParameter(
         name="limits",
@@ -54,6 +57,7 @@ SERVO_PARAMETERS = (
         description="fastest that goals move, rad/s; a goal that jumps is approached at this speed",
         low=0.01,
         high=1000.0,
+        read_only=False,
     ),
     NodeParameter(
         name="following_error",
@@ -62,6 +66,7 @@ SERVO_PARAMETERS = (
         description="torque goes off where a joint stays this far from its goal for 0.5 s, rad; 0: never",
         low=0.0,
         high=1000.0,
+        read_only=False,
     ),
     NodeParameter(
         name="failures",
@@ -95,6 +100,7 @@ POSITION_PARAMETERS = (
         ),
         low=0.0,
         high=100.0,
+        read_only=False,
     ),
     NodeParameter(
         name="goal_tolerance",
@@ -102,6 +108,7 @@ POSITION_PARAMETERS = (
         description="likewise at the end of its path, rad; 0: any distance",
         low=0.0,
         high=100.0,
+        read_only=False,
     ),
     NodeParameter(
         name="goal_time_tolerance",
@@ -109,6 +116,7 @@ POSITION_PARAMETERS = (
         description="likewise, time that joints may take to come within it, s; 0: any time",
         low=0.0,
         high=3600.0,
+        read_only=False,
     ),
     NodeParameter(
         name="goal_acknowledges_faults",
@@ -117,6 +125,7 @@ POSITION_PARAMETERS = (
             "true: a new goal of follow_joint_trajectory ends a fault whose cause has passed, as"
             " ~/reset_fault does"
         ),
+        read_only=False,
     ),
 )
 """Of servo nodes whose joints are commanded by position."""
@@ -227,6 +236,29 @@ POSITION_INTERFACES = (
     ),
 )
 """Of servo nodes whose joints are commanded by position."""
+
+
+_AT_START_ONLY = ("autostart", "wait_for_device")
+
+
+def reconfigurable(
+    *parameters: NodeParameter, fixed: Container[str] = (), bus: Container[str] = ()
+) -> tuple[NodeParameter, ...]:
+    """Return parameters of a servo node, those marked that may change while it is unconfigured.
+
+    Args:
+        parameters: all of the node.
+        fixed: those that are read once, when the node starts.
+        bus: those that its bus has read as well when it is configured, so that they do not change afterwards.
+    """
+    return tuple(
+        parameter
+        if parameter.name in _AT_START_ONLY or parameter.name in fixed
+        else replace(parameter, read_only=True, changes_unconfigured=True)
+        if parameter.read_only or parameter.name in bus
+        else parameter
+        for parameter in parameters
+    )
 
 
 def with_defaults(**defaults: object) -> tuple[NodeParameter, ...]:

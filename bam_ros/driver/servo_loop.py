@@ -159,6 +159,21 @@ class ServoLoop:
         """Return figures since the last report."""
         return self._counter.report()
 
+    def change(self, settings: LoopSettings) -> None:
+        """Take other speeds, timeouts and following error, between two exchanges; from any thread.
+
+        Args:
+            settings: rate, limits and failures stay as they are.
+        """
+
+        def apply() -> None:
+            self._shaper.speeds = GoalSpeeds(torque_on=settings.torque_on_speed, limit=settings.speed_limit)
+            self._guard.largest = settings.following_error
+            self._streams.set_timeout(settings.command_timeout)
+            self._gate.silent = CommandsEnded(timeout=settings.command_timeout, second=self._bus.second)
+
+        self._requests.put(apply)
+
     def start(self) -> None:
         """Start exchanging, with torque off."""
         self._thread.start()

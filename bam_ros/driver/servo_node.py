@@ -8,7 +8,7 @@ import threading
 import time
 import traceback
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
@@ -33,6 +33,7 @@ from bam_ros.driver.joint_command import JointCommandTopic
 from bam_ros.driver.joint_limits import Range, joint_limits, limit_warnings, parse_limits
 from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.node_times import NodeTimes
+from bam_ros.driver.parameter_changes import ParameterChanges
 from bam_ros.driver.servo_about import JOINT_COMMAND
 from bam_ros.driver.servo_bus import ServoBus, ServoSample
 from bam_ros.driver.servo_commands import parse_commands, torque_off
@@ -96,6 +97,10 @@ class ServoNode(LifecycleNode):
         super().__init__(name, **arguments)
         self._times = times
         declare(self, type(self).ABOUT.parameters)
+        self._changes = ParameterChanges(
+            type(self).ABOUT.parameters, lambda: self._state_machine.current_state[1], self._apply
+        )
+        self.add_on_set_parameters_callback(self._changes.take)
         self._bus: ServoBus | None = None
         self._loop: ServoLoop | None = None
         self._inputs: CommandInputs | None = None  # of the loop
@@ -292,26 +297,18 @@ class ServoNode(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Start the loop, with torque off until a command asks for it; return with the first sample.
 
-        Goals of the action, which begin where the joints are, are accepted from then on. Where no sample comes
-        the node is active all the same: it looks for its bus.
+        Goals of the action, which begin where the joints are, are accepted from then on. Where no sample
+        comes the node is active all the same: it looks for its bus.
         """
         assert self._bus is not None
         self._sampled.clear()
-        settings = LoopSettings(
-            rate=float(self.get_parameter("rate").value),
-            command_timeout=float(self.get_parameter("command_timeout").value),
-            torque_on_speed=float(self.get_parameter("torque_on_speed").value),
-            speed_limit=float(self.get_parameter("speed_limit").value),
-            following_error=float(self.get_parameter("following_error").value),
-            limits=self._limits,
-            failures=int(self.get_parameter("failures").value),
-        )
+        settings = self._loop_settings({})
         self._loop = ServoLoop(self._bus, settings, self._publish, self._on_event)
         self._inputs = CommandInputs(
             self._loop, self._bus.now, len(self._bus.names), settings.command_timeout
         )
         if self._by_position:
-            self._take_positions(self._bus, self._loop, self._inputs, settings.command_timeout)
+            self._take_positions(self._bus, self._loop, self._inputs)
         self._loop.start()
         deadline = time.monotonic() + self._times.first_sample
         while not self._sampled.wait(_FIRST_SAMPLE_POLL) and time.monotonic() < deadline:
@@ -340,20 +337,50 @@ class ServoNode(LifecycleNode):
         self.close()
         return TransitionCallbackReturn.SUCCESS
 
-    def _take_positions(self, bus: ServoBus, loop: ServoLoop, inputs: CommandInputs, timeout: float) -> None:
+    def _loop_settings(self, changed: Mapping[str, Any]) -> LoopSettings:
+        """Return what the parameters set for the loop; `changed`: new values that they do not have yet."""
+        value = self._values(changed)
+        return LoopSettings(
+            rate=float(value("rate")),
+            command_timeout=float(value("command_timeout")),
+            torque_on_speed=float(value("torque_on_speed")),
+            speed_limit=float(value("speed_limit")),
+            following_error=float(value("following_error")),
+            limits=self._limits,
+            failures=int(value("failures")),
+        )
+
+    def _follower_settings(self, changed: Mapping[str, Any]) -> FollowerSettings:
+        """Return what the parameters set for trajectories; `changed`: as above."""
+        value = self._values(changed)
+        return FollowerSettings(
+            default=DefaultTolerances(
+                path=float(value("path_tolerance")),
+                goal=float(value("goal_tolerance")),
+                goal_time=float(value("goal_time_tolerance")),
+            ),
+            timeout=float(value("command_timeout")),
+            acknowledges_faults=bool(value("goal_acknowledges_faults")),
+        )
+
+    def _values(self, changed: Mapping[str, Any]) -> Callable[[str], Any]:
+        return lambda name: changed[name] if name in changed else self.get_parameter(name).value
+
+    def _apply(self, changed: Mapping[str, Any]) -> None:
+        """Let parameters that changed while the node is active count at once."""
+        if self._loop is None or self._inputs is None:
+            return
+        settings = self._loop_settings(changed)
+        self._loop.change(settings)
+        self._inputs.timeout = settings.command_timeout
+        if self._follower is not None:
+            self._follower.settings = self._follower_settings(changed)
+
+    def _take_positions(self, bus: ServoBus, loop: ServoLoop, inputs: CommandInputs) -> None:
         """Begin to accept `joint_command` and trajectories."""
         self._joint_command = JointCommandTopic(bus.names, inputs, self.get_logger().warning)
-        settings = FollowerSettings(
-            default=DefaultTolerances(
-                path=float(self.get_parameter("path_tolerance").value),
-                goal=float(self.get_parameter("goal_tolerance").value),
-                goal_time=float(self.get_parameter("goal_time_tolerance").value),
-            ),
-            timeout=timeout,
-            acknowledges_faults=bool(self.get_parameter("goal_acknowledges_faults").value),
-        )
         self._follower = TrajectoryFollower(
-            bus, loop, inputs, lambda: joint_limits(bus, self._limits), settings
+            bus, loop, inputs, lambda: joint_limits(bus, self._limits), self._follower_settings({})
         )
 
     def _stop_loop(self) -> None:

@@ -47,6 +47,9 @@ class TrajectoryFollower:
         inputs: of the driver.
         limits: returns lowest and highest goal of each joint on the bus, rad.
         settings: see there.
+
+    Attributes:
+        settings: see above; they may change between goals, or during one.
     """
 
     def __init__(
@@ -59,8 +62,7 @@ class TrajectoryFollower:
     ) -> None:
         self._bus, self._loop, self._inputs = bus, loop, inputs
         self._limits = limits
-        self._settings = settings
-        self._hold_period = _HOLD_SHARE * settings.timeout
+        self.settings = settings
         self._lock = threading.RLock()  # goals come from another thread than samples
         self._active: ActiveTrajectory | None = None
         self._sample: ServoSample | None = None
@@ -89,7 +91,7 @@ class TrajectoryFollower:
             cancelled: asked with each sample.
             on_progress: called in the loop's thread.
         """
-        if self._settings.acknowledges_faults and self._loop.latched and not self._end_fault(goal, on_done):
+        if self.settings.acknowledges_faults and self._loop.latched and not self._end_fault(goal, on_done):
             return
         with self._lock:
             try:
@@ -204,7 +206,7 @@ class TrajectoryFollower:
         try:
             limits = tuple(self._limits()[place] for place in places)
             check_points(goal.points, goal.joints, limits)
-            return places, limits, goal.tolerances(self._settings.default)
+            return places, limits, goal.tolerances(self.settings.default)
         except BamError as error:
             raise _RefusedError(str(error)) from None
 
@@ -343,7 +345,7 @@ class TrajectoryFollower:
 
     def _hold(self) -> None:
         now = self._bus.now()
-        if not self._held or now - self._held_at < self._hold_period:
+        if not self._held or now - self._held_at < _HOLD_SHARE * self.settings.timeout:
             return
         self._held_at = now
         commands = {

@@ -15,6 +15,7 @@ from bam_ros.driver.servo_about import (
     POSITION_PARAMETERS,
     SERVO_INTERFACES,
     SERVO_PARAMETERS,
+    reconfigurable,
 )
 from bam_ros.driver.servo_bus import ServoBus
 from bam_ros.driver.servo_node import ServoNode
@@ -108,7 +109,7 @@ class DynamixelNode(ServoNode):
             " commands stay away. When the port vanishes the node says so in /diagnostics, looks for it once"
             " a second, and goes on with torque off when it is back."
         ),
-        parameters=(
+        parameters=reconfigurable(
             *BUS_PARAMETERS,
             NodeParameter(
                 name="multi_turn",

@@ -14,6 +14,7 @@ from bam_ros.driver.servo_about import (
     POSITION_PARAMETERS,
     SERVO_INTERFACES,
     SERVO_PARAMETERS,
+    reconfigurable,
 )
 from bam_ros.driver.servo_bus import ServoBus
 from bam_ros.driver.servo_node import ServoNode
@@ -45,7 +46,7 @@ class ErobNode(ServoNode):
             " or that process ends or hangs, if commands stop, or if a cycle is lost (by the drives' own"
             " watchdog); raw frames need CAP_NET_RAW and CAP_NET_ADMIN."
         ),
-        parameters=(
+        parameters=reconfigurable(
             NodeParameter(name="interface", default="", description="network interface, such as eth0"),
             NodeParameter(
                 name="joint_names",
@@ -117,6 +118,7 @@ class ErobNode(ServoNode):
             *DEVICE_PARAMETERS,
             *SERVO_PARAMETERS,
             *POSITION_PARAMETERS,
+            bus=("speed_limit", "following_error"),
         ),
         interfaces=(*SERVO_INTERFACES, *POSITION_INTERFACES),
         example=("interface:=eth0", "positions:='[1]'"),

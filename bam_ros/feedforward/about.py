@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bam_core.feedforward import Opposition, PidGains
-from bam_ros.driver.servo_about import SERVO_INTERFACES, with_defaults
+from bam_ros.driver.servo_about import SERVO_INTERFACES, reconfigurable, with_defaults
 from bam_ros.dynamixel.node import BUS_PARAMETERS
 from bam_ros.feedforward.settings import HORIZON
 from bam_ros.node.node_about import Interface, NodeAbout
@@ -34,7 +34,7 @@ ABOUT = NodeAbout(
         " servos, in place of dynamixel or simulator. Servos brake and hold where trajectories end; torque"
         " goes off whenever this node ends or commands stay away. Dynamixels need firmware for Protocol 2.0."
     ),
-    parameters=(
+    parameters=reconfigurable(
         NodeParameter(
             name="driver",
             default=DYNAMIXEL,
@@ -99,6 +99,8 @@ ABOUT = NodeAbout(
         ),
         *SIMULATION_PARAMETERS,
         *with_defaults(following_error=0.5),  # a servo that is fed forward stays near its trajectory
+        fixed=("driver", "publish_clock"),
+        bus=("speed_limit", "following_error"),
     ),
     interfaces=(
         *(

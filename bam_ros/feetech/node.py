@@ -12,6 +12,7 @@ from bam_ros.driver.servo_about import (
     POSITION_PARAMETERS,
     SERVO_INTERFACES,
     SERVO_PARAMETERS,
+    reconfigurable,
 )
 from bam_ros.driver.servo_bus import ServoBus
 from bam_ros.driver.servo_node import ServoNode
@@ -52,7 +53,7 @@ class FeetechNode(ServoNode):
             " /diagnostics, looks for it once a second, and goes on with torque off when it is back. The"
             " servos themselves hold their last goal where their cable breaks: they have no watchdog."
         ),
-        parameters=(*BUS_PARAMETERS, *SERVO_PARAMETERS, *POSITION_PARAMETERS),
+        parameters=reconfigurable(*BUS_PARAMETERS, *SERVO_PARAMETERS, *POSITION_PARAMETERS),
         interfaces=(*SERVO_INTERFACES, *POSITION_INTERFACES),
         example=("port:=/dev/ttyACM0", "ids:='[1]'"),
     )

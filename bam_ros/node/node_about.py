@@ -66,6 +66,8 @@ class NodeAbout:
             "",
             "parameters:",
         ]
+        if any(parameter.changes_unconfigured for parameter in self.parameters):
+            lines.append("  (read when the node is configured: they may change while it is unconfigured)")
         for parameter in self.parameters:
             lines.append(f"  {parameter.name}  ({parameter.type_name}, default {_value(parameter.default)})")
             lines += _indented(parameter.description + _added(parameter))

@@ -26,6 +26,8 @@ class NodeParameter:
         description: one sentence with the unit.
         low, high: bounds of a number, both or none.
         read_only: whether it is fixed once the node runs.
+        changes_unconfigured: whether it may change all the same while a node with a life cycle is
+            unconfigured; it is read when the node is configured.
     """
 
     name: str
@@ -34,6 +36,7 @@ class NodeParameter:
     low: float | None = None
     high: float | None = None
     read_only: bool = True
+    changes_unconfigured: bool = False
 
     @property
     def type_name(self) -> str:
@@ -44,7 +47,9 @@ class NodeParameter:
 
     def descriptor(self) -> ParameterDescriptor:
         """Return its description for ROS 2."""
-        descriptor = ParameterDescriptor(description=self.description, read_only=self.read_only)
+        descriptor = ParameterDescriptor(
+            description=self.description, read_only=self.read_only and not self.changes_unconfigured
+        )
         if self.low is not None and self.high is not None:
             if isinstance(self.default, float):
                 descriptor.floating_point_range = [

@@ -11,6 +11,7 @@ from bam_ros.driver.servo_about import (
     POSITION_PARAMETERS,
     SERVO_INTERFACES,
     SERVO_PARAMETERS,
+    reconfigurable,
 )
 from bam_ros.node.node_about import Interface, NodeAbout
 from bam_ros.node.parameters import NodeParameter
@@ -151,7 +152,7 @@ ABOUT = NodeAbout(
         "Simulates the servos of any robot in MuJoCo with their extended friction, by default one on the"
         " pendulum bench. To its clients it is a driver: the same topics and services."
     ),
-    parameters=(
+    parameters=reconfigurable(
         NodeParameter(
             name="servos",
             default=["mx106"],
@@ -174,6 +175,7 @@ ABOUT = NodeAbout(
         ),
         *SERVO_PARAMETERS,
         *POSITION_PARAMETERS,
+        fixed=("publish_clock",),
     ),
     interfaces=(
         *SERVO_INTERFACES,

@@ -9,6 +9,7 @@ from bam_ros.driver.servo_about import (
     POSITION_PARAMETERS,
     SERVO_INTERFACES,
     SERVO_PARAMETERS,
+    reconfigurable,
 )
 from bam_ros.node.node_about import NodeAbout
 
@@ -16,7 +17,7 @@ FAKE_ABOUT = NodeAbout(
     name="servos",
     module="nowhere",
     purpose="Drives servos that do not exist.",
-    parameters=(*DEVICE_PARAMETERS, *SERVO_PARAMETERS, *POSITION_PARAMETERS),
+    parameters=reconfigurable(*DEVICE_PARAMETERS, *SERVO_PARAMETERS, *POSITION_PARAMETERS),
     interfaces=(*SERVO_INTERFACES, *POSITION_INTERFACES),
     example=(),
 )

@@ -27,7 +27,7 @@ from bam_core.errors import Conflict, OutOfRange, Unavailable
 from bam_ros.driver import servo_node
 from bam_ros.driver.diagnostics import TOLERABLE_LOSS
 from bam_ros.driver.gains_hold import GainsHeld
-from bam_ros.driver.goal_shaper import JointCommand
+from bam_ros.driver.goal_shaper import GoalSpeeds, JointCommand
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.node_times import NodeTimes
 from bam_ros.driver.servo_bus import BusGone, Gains, ServoBus, ServoGoal, ServoSample
@@ -42,6 +42,7 @@ from bam_ros.text.driver_notices import (
     ReleaseNotConfirmed,
     TorqueSwitched,
 )
+from bam_ros.text.torque_reasons import CommandsEnded
 from test.ros.fake_about import FAKE_ABOUT
 from test.ros.ros_helpers import PATIENCE, FakeBus
 
@@ -557,7 +558,7 @@ def test_the_node_is_active_once_it_has_read_its_joints_or_knows_why_not(client:
     node._follower.hold([0])  # raises where no position was read yet
     assert node._loop.sample is not None
     node.trigger_deactivate()
-    node.fake.failure = BusGone("port", "has gone", advice="plug it in again")
+    node.fake.failure = node.fake.open_failure = BusGone("port", "has gone", advice="plug it in again")
     node.trigger_activate()
     assert node._loop.bus_lost
 
@@ -626,6 +627,56 @@ def test_without_autostart_the_node_waits(client: Client) -> None:
     node.trigger_cleanup()
     node.trigger_configure()
     assert bus.opened == 2
+
+
+def set_parameters(node: FakeNode, **values: object) -> str:
+    """Set parameters; return why not."""
+    result = node.set_parameters_atomically([Parameter(name, value=value) for name, value in values.items()])
+    assert result.successful == (not result.reason)
+    return str(result.reason)
+
+
+def test_a_node_that_failed_to_configure_gets_another_parameter_and_goes_on(client: Client) -> None:
+    node = client.run(FakeBus(), autostart=False)
+    assert set_parameters(node, limits=[1.0, -1.0]) == ""
+    node.trigger_configure()
+    assert node._bus is None
+    assert set_parameters(node, limits=[-1.0, 1.0], frame_id="bench") == ""
+    node.trigger_configure()
+    assert node._limits == ((-1.0, 1.0),)
+    assert "unconfigured" in set_parameters(node, limits=[-2.0, 2.0])
+    node.trigger_activate()
+    client.wait_for(lambda: client.joints)
+    assert client.joints[-1].header.frame_id == "bench"
+    assert "active" in set_parameters(node, speed_limit=1.0, limits=[-2.0, 2.0])  # all or nothing
+    assert node.get_parameter("speed_limit").value == 20.0
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    assert set_parameters(node, limits=[-2.0, 2.0]) == ""
+
+
+def test_speeds_timeouts_and_following_error_change_while_the_node_is_active(client: Client) -> None:
+    bus = FakeBus()
+    node = client.run(bus, command_timeout=30.0)
+    client.connect()
+    assert set_parameters(node, speed_limit=0.5, torque_on_speed=0.4, following_error=0.0) == ""
+    assert set_parameters(node, command_timeout=0.1, goal_acknowledges_faults=True) == ""
+    node._loop.call(lambda: None)  # it has taken them
+    assert node._loop._shaper.speeds == GoalSpeeds(torque_on=0.4, limit=0.5)
+    assert node._loop._guard.largest == 0.0
+    assert (node._inputs.timeout, node._follower.settings.timeout) == (0.1, 0.1)
+    assert node._follower.settings.acknowledges_faults
+    client.command(("joint", True, 0.3))
+    client.wait_for(lambda: node._loop.withheld)
+    assert str(node._loop.withheld["joint"]) == str(CommandsEnded(timeout=0.1))
+    client.wait_for(lambda: bus.torque == [False])
+
+
+@pytest.mark.parametrize("wrong", [0.0, 1e4, math.nan])
+def test_a_limit_out_of_range_is_refused_while_the_node_is_active(wrong: float, client: Client) -> None:
+    node = client.run(FakeBus())
+    assert "speed_limit" in set_parameters(node, speed_limit=wrong)
+    assert node.get_parameter("speed_limit").value == 20.0
 
 
 def test_two_clients_command_joints_of_their_own_through_two_topics(client: Client) -> None:

@@ -136,8 +136,17 @@ def test_bounds_and_what_may_change_are_told() -> None:
     (failures,) = (parameter for parameter in FAKE_ABOUT.parameters if parameter.name == "failures")
     assert failures.description + bounds_words(1.0, 1000.0, read_only=True) in text
     changes = bounds_words(None, None, read_only=False)
-    assert changes not in text
+    assert changes in text
     assert changes in " ".join(VirtualDynamixelNode.ABOUT.text().split())
+
+
+def test_parameters_of_drivers_are_read_when_they_are_configured() -> None:
+    changing = {parameter.name for parameter in FAKE_ABOUT.parameters if parameter.changes_unconfigured}
+    assert {"limits", "rate", "failures"} <= changing
+    assert not changing & {"autostart", "wait_for_device", "speed_limit"}
+    lines = [about.text().splitlines() for about in (FAKE_ABOUT, VirtualDynamixelNode.ABOUT)]
+    notes = [text[text.index("parameters:") + 1] for text in lines]
+    assert ("(" in notes[0].split()[0], "(" in notes[1].split()[0]) == (True, False)
 
 
 def test_no_message_sends_a_user_to_a_command_that_may_not_be_installed() -> None:
