@@ -168,6 +168,12 @@ SERVO_INTERFACES = (
     ),
     Interface(
         kind="service",
+        name="~/get_gains",
+        type="bam_bench/GetGains",
+        purpose="reads the gains of a servo",
+    ),
+    Interface(
+        kind="service",
         name="~/hold_gains",
         type="bam_bench/HoldGains",
         purpose="nobody sets gains until their holder ends it or has not renewed it for 5 s; for recorders",

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bam_core.errors import Conflict, Unavailable
+from bam_core.errors import Conflict, OutOfRange, Unavailable
 from bam_ros.text.notice import Notice
 
 EACH_ONCE = (
@@ -105,6 +105,22 @@ class Gains:
     kp: float
     ki: float
     kd: float
+
+    def require_whole(self, joint: str) -> None:
+        """Refuse gains between two counts of registers; raises OutOfRange.
+
+        Args:
+            joint: which servo it is.
+        """
+        for name, value in (("kp", self.kp), ("ki", self.ki), ("kd", self.kd)):
+            if value % 1.0 != 0.0:  # NaN and infinity as well
+                raise OutOfRange(
+                    f"{name} of {joint}",
+                    value,
+                    "a whole number, as its register holds",
+                    told=f"{value:g}",
+                    advice="round it; no gain was written",
+                )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,10 +254,10 @@ class ServoBus(ABC):
 
     @abstractmethod
     def set_gains(self, name: str, gains: Gains) -> Gains:
-        """Write the gains of one servo and return what it holds afterwards.
+        """Write the gains of one servo, all or none, and return what it holds afterwards.
 
         Raises:
-            BamError: no such joint, a gain outside the register's range, or no answer.
+            BamError: no such joint, a gain that registers do not hold, or no answer.
         """
 
     @abstractmethod

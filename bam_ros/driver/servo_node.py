@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
-from bam_bench.srv import HoldGains, RebootServos, SetGains, SetTorque
+from bam_bench.srv import GetGains, HoldGains, RebootServos, SetGains, SetTorque
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -141,6 +141,7 @@ class ServoNode(LifecycleNode):
             GainsHold(duration=times.hold),
         )
         self.serve(SetGains, "~/set_gains", self._servo_services.set_gains)
+        self.serve(GetGains, "~/get_gains", self._servo_services.get_gains)
         self.create_service(HoldGains, "~/hold_gains", self._servo_services.hold_gains)
         self.serve(Trigger, "~/reboot", self._servo_services.reboot)
         self.serve(RebootServos, "~/reboot_servos", self._servo_services.reboot_servos)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Services of every driver: `~/set_gains`, `~/hold_gains`, `~/reboot` and `~/reboot_servos`."""
+"""Gains and reboots: the services `~/set_gains`, `~/get_gains`, `~/hold_gains`, `~/reboot`, `~/reboot_servos`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from typing import Any
 
-from bam_bench.srv import HoldGains, RebootServos, SetGains
+from bam_bench.srv import GetGains, HoldGains, RebootServos, SetGains
 from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError
@@ -61,6 +61,19 @@ class ServoServices:
         response.success, response.message = answer.is_as_wanted, str(answer)
         if holder and not response.success:
             self._warn(f"set_gains: {answer}", throttle_duration_sec=1.0)
+        return response
+
+    def get_gains(self, request: GetGains.Request, response: GetGains.Response) -> GetGains.Response:
+        """Read the gains of a servo; waits for the bus."""
+        try:
+            bus, loop = self._active()
+            gains = loop.call(lambda: bus.read_gains(request.name))
+        except BamError as error:
+            response.message = str(error)
+            return response
+        held = response.kp, response.ki, response.kd = gains.kp, gains.ki, gains.kd
+        response.success = True
+        response.message = str(GainsAnswer(joint=request.name, held=held, wanted=held))
         return response
 
     def hold_gains(self, request: HoldGains.Request, response: HoldGains.Response) -> HoldGains.Response:

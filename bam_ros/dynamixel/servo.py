@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from bam_core.errors import Conflict, OutOfRange, Unavailable, Unsupported
+from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, Unsupported
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.joint_limits import OFF_LIMITS
 from bam_ros.driver.servo_bus import Gains, LawSettings
@@ -408,10 +409,10 @@ class DynamixelServo:
             self._require_current_limit()
 
     def set_gains(self, gains: Gains) -> Gains:
-        """Write the position controller's gains and return what the servo holds.
+        """Write the position controller's gains, all or none, and return what the servo holds.
 
         Raises:
-            OutOfRange: a gain is outside its register's range.
+            OutOfRange: a gain is outside its register's range, or no whole number.
             BamError: the servo does not answer.
         """
         wanted = dict(zip(_GAINS, (gains.kp, gains.ki, gains.kd), strict=True))
@@ -425,9 +426,16 @@ class DynamixelServo:
                     expected=self.table.law or "0",
                     advice="leave its gains as they are" if name == _GAINS[0] else "set this gain to 0",
                 )
-        for name, value in wanted.items():
-            if name in self.table:
-                self._borrowed.set(self, name, round(value))
+        gains.require_whole(self.name)
+        before = {name: self.read(name) for name in wanted if name in self.table}
+        try:
+            for name in before:
+                self._borrowed.set(self, name, int(wanted[name]))
+        except BamError:
+            for name, count in before.items():
+                with contextlib.suppress(BamError):  # the servo may not answer any more
+                    self._borrowed.set(self, name, count)
+            raise
         return self.read_gains()
 
     def read_gains(self) -> Gains:

@@ -278,7 +278,7 @@ class MujocoBus(ServoBus):
             self._world.actuation.torque_enabled[:] = 0.0
 
     def set_gains(self, name: str, gains: Gains) -> Gains:
-        """Set the gains of one servo and return what it holds, whole numbers as in registers.
+        """Set the gains of one servo, all or none, and return what it holds: whole numbers, as in registers.
 
         Raises:
             UnknownName: no such joint.
@@ -294,9 +294,10 @@ class MujocoBus(ServoBus):
             self._settings.servos[name].firmware.rate_time(gains.kp, gains.kd)
         except BamError as error:
             raise error.within(name) from None
+        gains.require_whole(name)
         actuation = self._simulation()
-        self._kp[index] = actuation.kp[index] = round(gains.kp)
-        self._kd[index] = actuation.kd[index] = round(gains.kd)
+        self._kp[index] = actuation.kp[index] = int(gains.kp)
+        self._kd[index] = actuation.kd[index] = int(gains.kd)
         return Gains(kp=float(self._kp[index]), ki=0.0, kd=float(self._kd[index]))
 
     def read_gains(self, name: str) -> Gains:

@@ -43,7 +43,7 @@ class GainsAnswer(Notice):
     @property
     def _why_not(self) -> str:
         if not self.holder:
-            return "firmware takes integers"
+            return "the servo did not take them"
         end = f"{self.hold_time:g} s after it renewed ~/hold_gains last"
         return f"{self.holder} holds them; wait for its end, {end}"
 

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 import rclpy
 from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
-from bam_bench.srv import HoldGains, RebootServos, SetGains, SetTorque
+from bam_bench.srv import GetGains, HoldGains, RebootServos, SetGains, SetTorque
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -461,6 +461,17 @@ def test_a_fault_that_has_passed_ends_by_a_service_and_one_that_persists_does_no
     client.wait_for(lambda: client.call(Trigger, "servos/reset_fault", Trigger.Request()).success)
     assert client.call(SetBool, "servos/set_torque", SetBool.Request(data=True)).success
     assert bus.torque == [True, True]
+
+
+def test_gains_are_read_by_a_service(client: Client) -> None:
+    bus = FakeBus()
+    client.run(bus)
+    bus.gains["joint"] = Gains(kp=8.0, ki=1.0, kd=2.0)
+    held = client.call(GetGains, "servos/get_gains", GetGains.Request(name="joint"))
+    assert (held.success, held.kp, held.ki, held.kd) == (True, 8.0, 1.0, 2.0)
+    client.servos.trigger_deactivate()
+    refused = client.call(GetGains, "servos/get_gains", GetGains.Request(name="joint"))
+    assert (refused.success, "not active" in refused.message) == (False, True)
 
 
 def test_gains_that_are_held_are_only_read(client: Client, capfd: pytest.CaptureFixture[str]) -> None:

@@ -436,11 +436,12 @@ def test_gains_are_read_back_and_checked(
     with pytest.raises(UnknownName) as unknown:
         bus.set_gains("elbow", wanted)
     assert (unknown.value.name, unknown.value.valid) == ("elbow", ("joint",))
-    held = bus.set_gains("joint", Gains(kp=7.3, ki=0.0, kd=0.0))
-    assert held.kp == virtual.get("position_p_gain") == 7  # the answer tells what the register holds
+    with pytest.raises(OutOfRange, match="whole"):
+        bus.set_gains("joint", Gains(kp=7.0, ki=0.0, kd=2.5))
+    assert bus.read_gains("joint") == wanted  # all or none
     virtual.set("position_p_gain", 9)  # as after a dip of the supply
     writes = len(virtual.writes)
-    assert bus.read_gains("joint") == Gains(kp=9.0, ki=0.0, kd=0.0)
+    assert bus.read_gains("joint") == replace(wanted, kp=9.0)
     assert len(virtual.writes) == writes
 
 

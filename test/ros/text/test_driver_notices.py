@@ -23,7 +23,7 @@ def test_gains_are_answered_with_those_of_the_servo_and_why_they_differ() -> Non
     held, wanted = (8.0, 0.0, 1.5), (7.9, 0.0, 1.5)
     assert str(GainsAnswer(joint="elbow", held=held, wanted=held)) == "elbow: kp 8, ki 0, kd 1.5"
     assert str(GainsAnswer(joint="elbow", held=held, wanted=wanted)) == (
-        "elbow: kp 8, ki 0, kd 1.5 (wanted 7.9, 0, 1.5; firmware takes integers)"
+        "elbow: kp 8, ki 0, kd 1.5 (wanted 7.9, 0, 1.5; the servo did not take them)"
     )
     assert str(GainsAnswer(joint="elbow", held=held, wanted=wanted, holder="/recorder", hold_time=5.0)) == (
         "elbow: kp 8, ki 0, kd 1.5 (wanted 7.9, 0, 1.5; /recorder holds them; wait for its end, 5 s after it"
