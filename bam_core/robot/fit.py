@@ -102,8 +102,8 @@ def fit_robot(
         everything = np.ones(len(origin), dtype=bool)
         second = Descent(name="second", directions=one_sided(everything), noise=whole.noise)
         place = descend(whole, second, place, progress)
-        other = replace(second, directions=_OTHER_STEP * np.eye(len(origin)), is_two_sided=True)
-        coarse = _covariance(whole, place, other)
+        again = replace(second, directions=_OTHER_STEP * np.eye(len(origin)), is_two_sided=True)
+        coarse = _covariance(whole, place, again)
         spread = BEGIN**2 * coarse
         if before is not None and is_later:
             spread = _with_known(spread, unknowns, before)
@@ -165,10 +165,10 @@ def _restarted(whole: RunErrors, quick: RobotBench | OneJointBench | None) -> Ru
     return replace(short, quick=_quick(short, None if quick is None else quick.restarted(_HORIZON)))
 
 
-def _covariance(run_errors: RunErrors, place: Place, earlier: Descent) -> Array:
-    """Return the covariance of the unknowns, from a place's derivatives and those by earlier differences."""
-    objective = run_errors.objective(earlier.noise(place.errors))
-    return objective.covariance(place.jacobian, derivatives(run_errors, earlier, place), place.errors)
+def _covariance(run_errors: RunErrors, place: Place, again: Descent) -> Array:
+    """Return the covariance of the unknowns, from a place's derivatives and from those found again."""
+    objective = run_errors.objective(again.noise(place.errors))
+    return objective.covariance(place.jacobian, derivatives(run_errors, again, place), place.errors)
 
 
 def _standard_errors(coarse: Array, fine: Array) -> Array:

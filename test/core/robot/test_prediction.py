@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bam_core.errors import Missing
+from bam_core.robot import prediction
 from bam_core.robot.fit import RobotFit
 from bam_core.robot.noise import assumed_noise
 from bam_core.robot.prediction import MOST_DRAWS, RobotPrediction, robot_prediction
@@ -42,8 +43,8 @@ def _prediction(spread: float) -> RobotPrediction:
     return robot_prediction(fit, [_RUN], JOINTS, {_RUN.name: _RUN.position})
 
 
-def _width(prediction: RobotPrediction) -> float:
-    found = prediction.half_widths(bench(4e-3), _RUN, JOINTS, servos("m1"), _RUN.position, draws=10)
+def _width(made: RobotPrediction) -> float:
+    found = made.half_widths(bench(4e-3), _RUN, JOINTS, servos("m1"), _RUN.position, draws=10)
     assert found is not None
     assert found.shape == (len(_RUN.time), len(JOINTS))
     return float(found.mean())
@@ -56,11 +57,27 @@ def test_a_band_has_the_errors_of_fitted_runs_and_the_spread_of_the_draws() -> N
     assert unsure > 1.5 * sure
 
 
+def test_draws_one_joint_at_a_time_spread_as_whole_robots_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That takes a thirtieth of the time; where the robot moves otherwise, the whole one is simulated."""
+    unsure, whole = _prediction(0.3), prediction._paths
+    with monkeypatch.context() as patch:
+        patch.setattr(prediction, "_paths", lambda *_: pytest.fail("simulated the whole robot"))
+        quick = _width(unsure)
+    monkeypatch.setattr(prediction, "_paths_alone", lambda *_: None)
+    assert quick == pytest.approx(_width(unsure), rel=0.15)
+    monkeypatch.undo()
+    asked = []
+    monkeypatch.setattr(prediction, "_paths", lambda *words: asked.append(words) or whole(*words))
+    elsewhere = _RUN.position + 0.05
+    unsure.half_widths(bench(4e-3), _RUN, JOINTS, servos("m1"), elsewhere, draws=10)
+    assert len(asked) == 1
+
+
 def test_the_file_keeps_all_draws(tmp_path: Path) -> None:
-    prediction = _prediction(0.3)
-    save_prediction(prediction, tmp_path / "m1.json")
+    made = _prediction(0.3)
+    save_prediction(made, tmp_path / "m1.json")
     again = load_prediction(tmp_path / "m1.json")
-    assert again == prediction
+    assert again == made
     assert len(again.draws) == MOST_DRAWS
     assert len({draw.deviations.delay for draw in again.draws}) > MOST_DRAWS / 2
 
@@ -73,9 +90,9 @@ def test_a_damaged_file_names_what_is_wrong(tmp_path: Path) -> None:
 
 
 def test_a_prediction_of_other_joints_or_servos_is_refused() -> None:
-    prediction = _prediction(0.1)
+    made = _prediction(0.1)
     run, others = _RUN, servos("m4")
     with refused(Missing, thing="prediction of mx106"):
-        prediction.half_widths(bench(4e-3), run, JOINTS, others, run.position, draws=10)
+        made.half_widths(bench(4e-3), run, JOINTS, others, run.position, draws=10)
     with refused(Missing, thing="prediction"):
-        prediction.half_widths(bench(4e-3), run, ("wrist",), servos("m1"), run.position, draws=10)
+        made.half_widths(bench(4e-3), run, ("wrist",), servos("m1"), run.position, draws=10)
