@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gains and reboots: the services `~/set_gains`, `~/get_gains`, `~/hold_gains`, `~/reboot`, `~/reboot_servos`."""
+"""Gains and reboots: `~/set_gains`, `~/get_gains`, `~/hold_gains`, `~/reboot`, `~/reboot_servos`."""
 
 from __future__ import annotations
 
