@@ -56,7 +56,7 @@ class Progress:
         return None
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class ActiveTrajectory:
     """A goal that is being followed. Times are s on the clock of the bus.
 

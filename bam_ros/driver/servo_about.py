@@ -119,6 +119,14 @@ POSITION_PARAMETERS = (
         read_only=False,
     ),
     NodeParameter(
+        name="groups.NAME",
+        default=[""],
+        description=(
+            "joints of a group, such as groups.arm, with an action of its own, ~/arm/follow_joint_trajectory;"
+            " goals of groups run side by side"
+        ),
+    ),
+    NodeParameter(
         name="goal_acknowledges_faults",
         default=False,
         description=(
@@ -244,7 +252,7 @@ POSITION_INTERFACES = (
 """Of servo nodes whose joints are commanded by position."""
 
 
-_AT_START_ONLY = ("autostart", "wait_for_device")
+_AT_START_ONLY = ("autostart", "wait_for_device", "groups.NAME")
 
 
 def reconfigurable(

@@ -30,6 +30,7 @@ from bam_ros.driver.device_wait import DeviceWait
 from bam_ros.driver.diagnostics import servo_diagnostics
 from bam_ros.driver.gains_hold import GainsHold
 from bam_ros.driver.joint_command import JointCommandTopic
+from bam_ros.driver.joint_groups import check_joints, check_names
 from bam_ros.driver.joint_limits import Range, joint_limits, limit_warnings, parse_limits
 from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.node_times import NodeTimes
@@ -97,6 +98,11 @@ class ServoNode(LifecycleNode):
         super().__init__(name, **arguments)
         self._times = times
         declare(self, type(self).ABOUT.parameters)
+        self._groups = {
+            group: tuple(self.get_parameter(f"groups.{group}").value)
+            for group in self.get_parameters_by_prefix("groups")
+        }
+        check_names(self._groups)
         self._changes = ParameterChanges(
             type(self).ABOUT.parameters, lambda: self._state_machine.current_state[1], self._apply
         )
@@ -131,7 +137,7 @@ class ServoNode(LifecycleNode):
         self._commands = self.create_subscription(
             ServoCommands, "servo_commands", self._take_commands, COMMAND_QOS
         )
-        self._trajectory_action: TrajectoryAction | None = None
+        self._trajectory_actions: list[TrajectoryAction] = []  # of all joints, and of each group
         if self._by_position:
             self._offer_position_inputs()
         self._servo_services = ServoServices(
@@ -201,7 +207,10 @@ class ServoNode(LifecycleNode):
         )
         kind = action_type()
         if kind is not None:
-            self._trajectory_action = TrajectoryAction(self, kind, lambda: self._follower)
+            self._trajectory_actions = [
+                TrajectoryAction(self, kind, lambda: self._follower, group, joints)
+                for group, joints in (("", ()), *self._groups.items())
+            ]
 
     def start(self) -> None:
         """Configure and activate where the parameter `autostart` says so.
@@ -259,9 +268,8 @@ class ServoNode(LifecycleNode):
     def destroy_node(self) -> None:
         """End the node, and the thread of its services."""
         self._worker.shutdown(wait=False)
-        if self._trajectory_action is not None:
-            self._trajectory_action.destroy()
-            self._trajectory_action = None
+        while self._trajectory_actions:
+            self._trajectory_actions.pop().destroy()
         super().destroy_node()
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -270,6 +278,7 @@ class ServoNode(LifecycleNode):
         bus: ServoBus | None = None
         try:
             bus = self.create_bus()
+            check_joints(self._groups, bus.names)
             self._limits = parse_limits(self.get_parameter("limits").value, bus.names)
             summary = bus.open()
             joint_limits(bus, self._limits)
@@ -289,7 +298,7 @@ class ServoNode(LifecycleNode):
         self._messages = StateMessages(bus.names, str(self.get_parameter("frame_id").value))
         self._publish_configuration(bus)
         self.get_logger().info(summary)
-        if self._by_position and self._trajectory_action is None:
+        if self._by_position and not self._trajectory_actions:
             self.get_logger().info(str(NoTrajectoryAction()))
         for warning in (*limit_warnings(bus, self._limits), *bus.warnings):
             self.get_logger().warning(str(warning))

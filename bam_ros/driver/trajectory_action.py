@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from rclpy.action.server import ActionServer, CancelResponse, ServerGoalHandle
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.task import Future
 
@@ -15,6 +16,7 @@ from bam_core.recordings.joint_path import PathPoint
 from bam_ros.driver.active_trajectory import Progress
 from bam_ros.driver.trajectory_follower import TrajectoryFollower
 from bam_ros.driver.trajectory_goal import Ending, ErrorCode, Outcome, ToleranceRequest, TrajectoryGoal
+from bam_ros.text.driver_notices import NotInGroup
 
 NAME = "~/follow_joint_trajectory"
 """Of the action."""
@@ -38,12 +40,23 @@ class TrajectoryAction:
         node: that has the action; its executor is spun.
         kind: see `action_type`.
         follower: returns the one in use; None while the node is not active.
+        group: name of a group of joints with an action of its own; empty: the action of all joints.
+        joints: of the group.
     """
 
-    def __init__(self, node: Node, kind: Any, follower: Callable[[], TrajectoryFollower | None]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        kind: Any,
+        follower: Callable[[], TrajectoryFollower | None],
+        group: str = "",
+        joints: Sequence[str] = (),
+    ) -> None:
         self._node, self._kind, self._follower = node, kind, follower
+        self._group, self._joints = group, joints
+        name = f"~/{group}/{NAME.removeprefix('~/')}" if group else NAME
         self._server = ActionServer(
-            node, kind, NAME, self._execute, cancel_callback=lambda _: CancelResponse.ACCEPT
+            node, kind, name, self._execute, cancel_callback=lambda _: CancelResponse.ACCEPT
         )
 
     def destroy(self) -> None:
@@ -69,6 +82,8 @@ class TrajectoryAction:
             on_done(
                 _refused("joints of several degrees of freedom are not known (expected none); leave them out")
             )
+        elif others := self._others(request):
+            on_done(_refused(str(NotInGroup(group=self._group, joints=others)), ErrorCode.INVALID_JOINTS))
         else:
             follower.start(
                 goal_of(request),
@@ -81,10 +96,18 @@ class TrajectoryAction:
             handle.succeed()
         elif outcome.ending is Ending.CANCELLED:
             handle.canceled()
+        elif outcome.ending is Ending.REPLACED:
+            cancel(handle)
         else:
             self._node.get_logger().warning(f"follow_joint_trajectory: aborted, {outcome.text}")
             handle.abort()
         return self._kind.Result(error_code=int(outcome.code), error_string=outcome.text)
+
+    def _others(self, request: Any) -> tuple[str, ...]:
+        """Return the joints of a goal that are not of this action's group."""
+        if not self._group:
+            return ()
+        return tuple(name for name in request.trajectory.joint_names if name not in self._joints)
 
     def _feedback(self, request: Any, progress: Progress) -> Any:
         feedback = self._kind.Feedback(joint_names=list(request.trajectory.joint_names))
@@ -104,6 +127,16 @@ class TrajectoryAction:
             point.positions, point.velocities = list(positions), list(velocities)
             point.time_from_start.sec, point.time_from_start.nanosec = divmod(since, 10**9)
         return feedback
+
+
+def cancel(handle: ServerGoalHandle) -> None:
+    """Let a goal end as cancelled that no client has cancelled, as other servers do with a replaced goal.
+
+    rclpy has no name for it; rclcpp does it in `ServerGoalHandleBase::try_canceling`.
+    """
+    if not handle.is_cancel_requested:
+        handle._update_state(rclpy_implementation.GoalEvent.CANCEL_GOAL)
+    handle.canceled()
 
 
 def goal_of(request: Any) -> TrajectoryGoal:
@@ -149,8 +182,8 @@ def _tolerances(messages: Any) -> dict[str, ToleranceRequest]:
     }
 
 
-def _refused(text: str) -> Outcome:
-    return Outcome(ending=Ending.ABORTED, code=ErrorCode.INVALID_GOAL, text=text)
+def _refused(text: str, code: ErrorCode = ErrorCode.INVALID_GOAL) -> Outcome:
+    return Outcome(ending=Ending.ABORTED, code=code, text=text)
 
 
 def _difference(one: tuple[float, ...], other: tuple[float, ...]) -> list[float]:

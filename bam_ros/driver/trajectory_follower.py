@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joints follow a trajectory within tolerances, one goal at a time; afterwards they are held."""
+"""Joints follow trajectories within tolerances, one goal at a time each; afterwards they are held."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ _HOLD_SHARE = 0.25  # of the timeout of commands, after which a held joint is co
 
 
 class TrajectoryFollower:
-    """Commands joints along the trajectory of the newest goal.
+    """Commands each joint along the trajectory of the newest goal that has it.
 
-    A goal switches torque on. It ends where it is reached within its tolerances, is cancelled, violates a
-    tolerance, is replaced by a newer goal, loses a joint to an input of higher priority, or where torque goes
-    off. Joints that have torque afterwards are held at the goal in force (at their measured position where
-    they left the path) until somebody else commands them, or torque goes off.
+    Goals without a common joint are followed side by side. A goal switches torque on. It ends where it is
+    reached within its tolerances, is cancelled, violates a tolerance, is replaced by a newer goal of one of
+    its joints, loses a joint to an input of higher priority, or where torque goes off. Joints that have
+    torque afterwards are held at the goal in force (at their measured position where they left the path)
+    until somebody else commands them, or torque goes off.
 
     Args:
         bus: of the loop.
@@ -64,7 +65,7 @@ class TrajectoryFollower:
         self._limits = limits
         self.settings = settings
         self._lock = threading.RLock()  # goals come from another thread than samples
-        self._active: ActiveTrajectory | None = None
+        self._active: list[ActiveTrajectory] = []  # without common joints
         self._sample: ServoSample | None = None
         self._held: dict[int, float] = {}  # joint -> rad
         self._held_at = -math.inf  # s; when held joints were commanded last
@@ -83,7 +84,7 @@ class TrajectoryFollower:
         cancelled: Callable[[], bool] = lambda: False,
         on_progress: Callable[[Progress], None] = lambda _: None,
     ) -> None:
-        """Follow a goal instead of the one before, or say at once why not; from any thread.
+        """Follow a goal instead of those with one of its joints, or report why not; from any thread.
 
         Args:
             goal: of a client.
@@ -100,11 +101,11 @@ class TrajectoryFollower:
                 on_done(_aborted(str(refusal), refusal.code))
                 return
             active.cancelled, active.on_progress, active.on_done = cancelled, on_progress, on_done
-            if self._active is not None:
-                self._end(self._active, _aborted("replaced by a newer goal"))
+            for replaced in self._with_any(active.places):
+                self._end(replaced, _REPLACED)
             for place in active.places:
                 self._held.pop(place, None)
-            self._active = active
+            self._active.append(active)
 
     def step(self, sample: ServoSample) -> None:
         """Command what is due; called in the loop's thread with each sample."""
@@ -112,25 +113,26 @@ class TrajectoryFollower:
             self._sample = sample
             if self._loop.latched:
                 self.stop(self._loop.fault or "torque is off")
-            if self._active is not None:
-                self._follow(self._active, sample)
+            for active in tuple(self._active):
+                if active in self._active:  # the end of another may have ended it
+                    self._follow(active, sample)
             self._hold()
 
     def check(self) -> None:
-        """End the goal where torque went off on every joint; called where something happened in the loop."""
+        """End all goals where torque went off on every joint; called where something happened in the loop."""
         with self._lock:
             if self._loop.latched:
                 self.stop(self._loop.fault or "torque is off")
 
     def stop(self, reason: str) -> None:
-        """End the goal and hold nothing any more: torque is off, or goes off; from any thread.
+        """End all goals and hold nothing any more: torque is off, or goes off; from any thread.
 
         Args:
             reason: in words.
         """
         with self._lock:
-            if self._active is not None:
-                self._end(self._active, _aborted(reason), hold=False)
+            for active in tuple(self._active):
+                self._end(active, _aborted(reason), hold=False)
             self._held.clear()
 
     def hold(self, places: Iterable[int]) -> None:
@@ -153,7 +155,7 @@ class TrajectoryFollower:
                 )
             if sample is None or any(not math.isfinite(sample.position[place]) for place in places):
                 raise Unavailable("joints", "no position was read yet", advice="wait for joint_states")
-            followed = self._active.places if self._active is not None else ()
+            followed = {place for active in self._active for place in active.places}
             new = [place for place in places if place not in self._held and place not in followed]
             if closed := self._inputs.closed(CommandInput.HOLD, new):
                 names = ", ".join(self._bus.names[place] for place in sorted(closed))
@@ -176,8 +178,8 @@ class TrajectoryFollower:
             reason: in words.
         """
         with self._lock:
-            if self._active is not None and not set(self._active.places).isdisjoint(places):
-                self._end(self._active, _aborted(reason))
+            for active in self._with_any(places):
+                self._end(active, _aborted(reason))
             for place in places:
                 self._held.pop(place, None)
 
@@ -249,14 +251,17 @@ class TrajectoryFollower:
 
     def _state(self, place: int, sample: ServoSample, now: float) -> tuple[float, float]:
         """Return where a joint is, as far as goals are concerned: position in rad and velocity in rad/s."""
-        active = self._active
-        if active is not None and place in active.places:
+        for active in self._with_any((place,)):
             index = active.places.index(place)
             position, velocity = active.path.at(now - active.start)
             return position[index], velocity[index]
         if place in self._held:
             return self._held[place], 0.0
         return goal_in_force(sample, place), 0.0
+
+    def _with_any(self, places: Collection[int]) -> list[ActiveTrajectory]:
+        """Return the goals that have one of these joints."""
+        return [active for active in self._active if not set(active.places).isdisjoint(places)]
 
     def _follow(self, active: ActiveTrajectory, sample: ServoSample) -> None:
         if active.cancelled():
@@ -331,7 +336,7 @@ class TrajectoryFollower:
             measured: hold them where they are instead, so that one that is blocked is not pressed on.
             hold: whether they are held at all.
         """
-        self._active = None
+        self._active.remove(active)
         self._held_at = -math.inf
         sample = self._sample
         for index, place in enumerate(active.places):
@@ -354,6 +359,9 @@ class TrajectoryFollower:
         }
         for place in self._inputs.take(CommandInput.HOLD, commands):
             del self._held[place]
+
+
+_REPLACED = Outcome(ending=Ending.REPLACED, code=ErrorCode.INVALID_GOAL, text="replaced by a newer goal")
 
 
 class _RefusedError(Exception):

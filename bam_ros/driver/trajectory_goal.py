@@ -28,6 +28,8 @@ class Ending(enum.Enum):
 
     SUCCEEDED = "succeeded"
     CANCELLED = "cancelled"
+    REPLACED = "replaced"
+    """By a newer goal of one of its joints; clients see it as cancelled, as of other servers."""
     ABORTED = "aborted"
 
 

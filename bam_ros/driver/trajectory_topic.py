@@ -19,7 +19,7 @@ TOPIC = "~/joint_trajectory"
 
 
 class TrajectoryTopic:
-    """Starts a trajectory with each message; one without points stops the one before.
+    """Starts a trajectory with each message; one without points stops those of all messages before.
 
     Args:
         follower: returns the one in use; None while the node is not active.
@@ -30,19 +30,19 @@ class TrajectoryTopic:
         self, follower: Callable[[], TrajectoryFollower | None], warn: Callable[[str], None]
     ) -> None:
         self._follower, self._warn = follower, warn
-        self._stopped: list[bool] = [False]  # whether the newest trajectory was stopped by a message
+        self._stops = 0  # messages without points
 
     def take(self, message: Any) -> None:
         """Take one `trajectory_msgs/JointTrajectory`."""
-        self._stopped[0] = True
         if not len(message.points):
+            self._stops += 1
             return
         follower = self._follower()
         if follower is None:
             self._warn(str(CommandIgnored(topic="joint_trajectory")))
             return
-        stopped = self._stopped = [False]
-        follower.start(trajectory_of(message), self._on_done, cancelled=lambda: stopped[0])
+        begun = self._stops
+        follower.start(trajectory_of(message), self._on_done, cancelled=lambda: self._stops > begun)
 
     def _on_done(self, outcome: Outcome) -> None:
         if outcome.ending is Ending.ABORTED:

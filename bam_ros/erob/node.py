@@ -141,7 +141,9 @@ class ErobNode(ServoNode):
                 advice="correct one of the parameters",
             )
         value = {
-            parameter.name: self.get_parameter(parameter.name).value for parameter in self.ABOUT.parameters
+            parameter.name: self.get_parameter(parameter.name).value
+            for parameter in self.ABOUT.parameters
+            if not parameter.prefix
         }
         return ErobBus(
             ErobSettings(

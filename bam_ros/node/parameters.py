@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
@@ -13,6 +13,7 @@ from rclpy.parameter import Parameter
 
 from bam_core.errors import BamError, OutOfRange, UnknownName, WrongShape, WrongType
 
+_ANY_NAME = "NAME"  # as the end of a name: a family of parameters, of which none has to be there
 _OF_ROS = "qos_overrides."  # declared by publishers and subscriptions that allow it
 
 
@@ -37,6 +38,11 @@ class NodeParameter:
     high: float | None = None
     read_only: bool = True
     changes_unconfigured: bool = False
+
+    @property
+    def prefix(self) -> str:
+        """What the names of all parameters of a family begin with, such as "groups." of "groups.NAME"."""
+        return self.name.removesuffix(_ANY_NAME) if self.name.endswith(f".{_ANY_NAME}") else ""
 
     @property
     def type_name(self) -> str:
@@ -97,10 +103,12 @@ def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
         WrongType, OutOfRange: a value from outside has another type, or is out of bounds.
     """
     names = [parameter.name for parameter in parameters]
+    parameters = [member for parameter in parameters for member in _members(node, parameter)]
+    known = {parameter.name for parameter in parameters}
     _accept_integers(node, parameters)
     _refuse_wrong(node, parameters)
     for given in node._parameter_overrides:  # only those that are meant for this node, whatever their source
-        if given not in names and not node.has_parameter(given) and not given.startswith(_OF_ROS):
+        if given not in known and not node.has_parameter(given) and not given.startswith(_OF_ROS):
             raise UnknownName("parameter", given, names).within(node.get_name())
     return {
         parameter.name: node.declare_parameter(
@@ -108,6 +116,14 @@ def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
         ).value
         for parameter in parameters
     }
+
+
+def _members(node: Node, parameter: NodeParameter) -> list[NodeParameter]:
+    """Return a parameter, or of a family those that are given."""
+    if not parameter.prefix:
+        return [parameter]
+    given = (name for name in node._parameter_overrides if name.startswith(parameter.prefix))
+    return [replace(parameter, name=name) for name in given]
 
 
 def _refuse_wrong(node: Node, parameters: Sequence[NodeParameter]) -> None:

@@ -198,6 +198,20 @@ class ReleaseNotConfirmed(Notice):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NotInGroup(Notice):
+    """`joints` of a goal are not of the `group` whose action got it."""
+
+    group: str
+    joints: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{', '.join(self.joints)}: not in the group {self.group} (expected joints of the parameter"
+            f" groups.{self.group}); send the goal to the action of the node"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class TakenBySource(Notice):
     """`joints` of a trajectory are commanded by an input that comes before it."""
 

@@ -23,7 +23,7 @@ from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
-from bam_core.errors import Conflict, OutOfRange, Unavailable
+from bam_core.errors import Conflict, OutOfRange, Unavailable, UnknownName
 from bam_ros.driver import servo_node
 from bam_ros.driver.diagnostics import TOLERABLE_LOSS
 from bam_ros.driver.gains_hold import GainsHeld
@@ -688,6 +688,29 @@ def test_a_limit_out_of_range_is_refused_while_the_node_is_active(wrong: float, 
     node = client.run(FakeBus())
     assert "speed_limit" in set_parameters(node, speed_limit=wrong)
     assert node.get_parameter("speed_limit").value == 20.0
+
+
+def test_groups_of_joints_get_an_action_each(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, tuple[str, ...]]] = []
+
+    class Action:
+        def __init__(self, *arguments: object) -> None:
+            made.append(arguments[-2:])
+
+        def destroy(self) -> None:
+            made.pop()
+
+    monkeypatch.setattr(servo_node, "action_type", lambda: "installed")
+    monkeypatch.setattr(servo_node, "TrajectoryAction", Action)
+    bus = FakeBus(("hip", "finger"))
+    client.run(bus, **{"groups.arm": ["hip"], "groups.gripper": ["finger"]})
+    assert made == [("", ()), ("arm", ("hip",)), ("gripper", ("finger",))]
+    assert "groups.arm" in set_parameters(client.servos, **{"groups.arm": ["finger"]})
+
+
+def test_a_group_with_a_joint_of_no_bus_is_one_error(client: Client) -> None:
+    with pytest.raises(UnknownName, match=r"groups\.arm"):
+        client.run(FakeBus(), **{"groups.arm": ["hip"]})
 
 
 def test_two_clients_command_joints_of_their_own_through_two_topics(client: Client) -> None:

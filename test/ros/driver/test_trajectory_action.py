@@ -3,21 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import rclpy
+from action_msgs.msg import GoalStatus
+from bam_bench.action import Record
 from builtin_interfaces.msg import Duration, Time
+from rclpy.action import ActionClient, ActionServer
+from rclpy.action.server import ServerGoalHandle
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory
 
 from bam_core.recordings.joint_path import PathPoint
 from bam_ros.driver import trajectory_action
 from bam_ros.driver.active_trajectory import Progress
-from bam_ros.driver.trajectory_action import TrajectoryAction, goal_of
+from bam_ros.driver.trajectory_action import TrajectoryAction, cancel, goal_of
 from bam_ros.driver.trajectory_goal import Ending, ErrorCode, Outcome, ToleranceRequest, TrajectoryGoal
+from test.ros.ros_helpers import PATIENCE, wait_for
 
 
 @dataclass
@@ -106,6 +115,9 @@ class Handle:
     def abort(self) -> None:
         self.ends.append("aborted")
 
+    def _update_state(self, event: object) -> None:
+        assert str(event).endswith("CANCEL_GOAL")
+
     def canceled(self) -> None:
         self.ends.append("canceled")
 
@@ -113,13 +125,19 @@ class Handle:
 class Execution:
     """An execution of a goal, run by hand."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, request: Request, follower: Follower | None) -> None:
+    def __init__(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        request: Request,
+        follower: Follower | None,
+        group: Sequence[str] = (),
+    ) -> None:
         monkeypatch.setattr(trajectory_action, "ActionServer", lambda *_, **__: None)
         self.warnings: list[str] = []
         logger = SimpleNamespace(warning=self.warnings.append)
         node: Any = SimpleNamespace(executor=None, get_logger=lambda: logger)
         self.handle = Handle(request)
-        action = TrajectoryAction(node, KIND, lambda: follower)  # type: ignore[arg-type, return-value]
+        action = TrajectoryAction(node, KIND, lambda: follower, "arm" if group else "", group)  # type: ignore[arg-type, return-value]
         self._running = action._execute(self.handle)  # type: ignore[arg-type]
 
     def turn(self) -> Result | None:
@@ -150,6 +168,7 @@ def test_a_goal_is_read_with_all_it_says() -> None:
     [
         (Outcome(ending=Ending.SUCCEEDED), "succeeded"),
         (Outcome(ending=Ending.CANCELLED, text="cancelled"), "canceled"),
+        (Outcome(ending=Ending.REPLACED, code=ErrorCode.INVALID_GOAL, text="newer"), "canceled"),
         (
             Outcome(ending=Ending.ABORTED, code=ErrorCode.PATH_TOLERANCE_VIOLATED, text="hip: 1 rad"),
             "aborted",
@@ -216,3 +235,44 @@ def test_joints_of_several_degrees_of_freedom_are_refused(monkeypatch: pytest.Mo
     assert result is not None
     assert result.error_code == ErrorCode.INVALID_GOAL
     assert follower.goal is None
+
+
+@pytest.mark.parametrize("group", [("hip", "knee"), ("hip",)])
+def test_the_action_of_a_group_takes_goals_of_its_joints_only(
+    group: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    follower = Follower()
+    result = Execution(monkeypatch, REQUEST, follower, group).turn()
+    if group == ("hip", "knee"):
+        assert follower.goal is not None
+        return
+    assert follower.goal is None
+    assert result is not None
+    assert result.error_code == ErrorCode.INVALID_JOINTS
+    assert "knee" in result.error_string
+
+
+def test_a_goal_that_nobody_cancelled_ends_as_cancelled(ros_domain: int) -> None:
+    context = Context()
+    rclpy.init(context=context, domain_id=ros_domain)
+    node, executor = Node("servos", context=context), SingleThreadedExecutor(context=context)
+
+    def execute(handle: ServerGoalHandle) -> Record.Result:
+        cancel(handle)
+        return Record.Result()
+
+    server, client = ActionServer(node, Record, "record", execute), ActionClient(node, Record, "record")
+    executor.add_node(node)
+    try:
+        wait_for(lambda: executor.spin_once(timeout_sec=0.01) or client.server_is_ready())
+        sent = client.send_goal_async(Record.Goal())
+        executor.spin_until_future_complete(sent, PATIENCE)
+        result = sent.result().get_result_async()
+        executor.spin_until_future_complete(result, PATIENCE)
+        assert result.result().status == GoalStatus.STATUS_CANCELED
+    finally:
+        executor.shutdown()
+        client.destroy()
+        server.destroy()
+        node.destroy_node()
+        context.try_shutdown()

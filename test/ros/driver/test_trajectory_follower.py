@@ -276,7 +276,7 @@ def test_a_new_goal_replaces_the_old_one_without_a_jump() -> None:
     before = rig.run(0.5)
     new = rig.start(towards(hip=0.0))
     goals = before[-2:] + rig.run(1.1)
-    check(old, ErrorCode.INVALID_GOAL, "newer goal")
+    assert [(outcome.ending, outcome.code) for outcome in old] == [(Ending.REPLACED, ErrorCode.INVALID_GOAL)]
     assert new[0].ending is Ending.SUCCEEDED
     assert max(abs(b[0] - a[0]) for a, b in itertools.pairwise(goals)) < 1.5 * STEP
     assert rig.bus.position[0] == 0.0
@@ -484,6 +484,39 @@ def test_a_trajectory_of_the_future_ends_in_time() -> None:
     assert outcomes == []
     rig.run(4.0 * SLACK)
     assert outcomes[0].ending is Ending.SUCCEEDED
+
+
+def test_goals_without_a_common_joint_are_followed_side_by_side() -> None:
+    rig = Rig()
+    arm = rig.start(towards(hip=0.4))
+    rig.run(0.3)
+    gripper = rig.start(towards(0.4, knee=-0.4))
+    rig.run(0.5)
+    assert (arm, [outcome.ending for outcome in gripper]) == ([], [Ending.SUCCEEDED])
+    rig.run(0.4)
+    assert [outcome.ending for outcome in arm] == [Ending.SUCCEEDED]
+    rig.run(4.0 * TIMEOUT)
+    assert (rig.bus.torque, rig.bus.position) == ([True, True], pytest.approx([0.4, -0.4], abs=1e-6))
+
+
+def test_a_goal_replaces_all_goals_that_have_one_of_its_joints() -> None:
+    rig = Rig()
+    arm, gripper = rig.start(towards(5.0, hip=0.4)), rig.start(towards(5.0, knee=-0.4))
+    rig.run(0.3)
+    both = rig.start(towards(0.5, hip=0.0, knee=0.0))
+    assert [outcome.ending for outcome in (*arm, *gripper)] == [Ending.REPLACED, Ending.REPLACED]
+    rig.run(1.0)
+    assert [outcome.ending for outcome in both] == [Ending.SUCCEEDED]
+
+
+def test_a_fault_ends_all_goals() -> None:
+    rig = Rig()
+    arm, gripper = rig.start(towards(5.0, hip=0.4)), rig.start(towards(5.0, knee=-0.4))
+    rig.run(0.3)
+    rig.bus.errors = [0, int(HardwareError.OVERLOAD)]
+    rig.run(SLACK)
+    assert [outcome.ending for outcome in (*arm, *gripper)] == [Ending.ABORTED, Ending.ABORTED]
+    assert rig.bus.torque == [False, False]
 
 
 # Faults that a goal acknowledges, torque that services switch
