@@ -104,9 +104,9 @@ def _cell(estimate: Any) -> str:
 
 
 def _spread_cell(fleet: Fleet, name: str) -> str:
-    if name not in fleet.populations:
+    population = fleet.populations.get(name)
+    if population is None or population.unseen is None:  # two units do not determine it
         return "-"
-    population = fleet.populations[name]
     low, high = population.spread_interval
     return f"{100 * population.spread:.2g} % ({100 * low:.2g} to {100 * high:.2g})"
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -45,9 +46,10 @@ ROBOT = """<mujoco>
 def main() -> None:
     """Write all of it into the directory that is named."""
     directory = Path(sys.argv[1])
-    units = [(f"units/{unit}", "mx106") for unit in ("b3", "b7")]
-    for name, servo in (("recordings", "mx106"), ("logs", "sts3215"), ("demo_output/bags", "mx106"), *units):
+    for name, servo in (("recordings", "mx106"), ("logs", "sts3215"), ("demo_output/bags", "mx106")):
         write_logs(directory / name, servo)
+    for unit, friction in (("b3", 1.0), ("b7", 1.3)):
+        write_logs(directory / "units" / unit, "mx106", friction)
     (directory / "LOGS").symlink_to("recordings")
     for name in ("m4", "m6"):
         load_servo("mx106").save(directory / "identified" / f"{name}.yaml")
@@ -62,13 +64,15 @@ def main() -> None:
     (directory / "motion.csv").write_text("\n".join(["time,goal:shoulder,goal:elbow,kp", *goals]) + "\n")
 
 
-def write_logs(directory: Path, servo: str) -> None:
-    """Write runs of a simulated servo as BAM's recorder does."""
+def write_logs(directory: Path, servo: str, friction: float = 1.0) -> None:
+    """Write runs of a simulated servo, its friction multiplied, as BAM's recorder does."""
     directory.mkdir(parents=True)
-    factory = load_servo(servo).firmware.factory_kp or 1.0
+    model = load_servo(servo)
+    unit = replace(model, friction=model.friction.scaled(no_load=friction, load=friction))
+    factory = model.firmware.factory_kp or 1.0
     gains = GAINS if servo == "mx106" else tuple(factory * gain / GAINS[-1] for gain in GAINS)
     for script, kp in product(SCRIPTS, gains):
-        run = synthesize(servo, BENCH, script, kp)
+        run = synthesize(unit, BENCH, script, kp)
         (directory / f"kp{kp:g}_{script}.json").write_text(bam_log_text(run))
 
 
