@@ -45,6 +45,11 @@ def bam_log(recording: Recording) -> dict[str, Any]:
         "length": bench.length,
         "kp": recording.kp,
         **({"kd": recording.kd} if recording.kd else {}),
+        **(
+            {"goal_acceleration": recording.goal_acceleration}
+            if recording.goal_acceleration is not None
+            else {}
+        ),
         "vin": recording.supply_voltage,
         "motor": recording.servo,
         "trajectory": recording.script,

@@ -101,7 +101,7 @@ def left_out(servo: ServoModel, place: str, *, has_controller: bool = True) -> l
     ]
     features = [
         f"{name} of the firmware: is left out, {place} has none"
-        for name in ("dead_band", "error_offset", "goal_speed_limit", "protection")
+        for name in ("dead_band", "error_offset", "goal_speed_limit", "goal_acceleration_limit", "protection")
         if has_controller and name in firmware_fields(servo.firmware)
     ]
     return effects + features

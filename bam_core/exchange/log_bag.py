@@ -18,6 +18,7 @@ import numpy as np
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from bam_core._version import __version__
+from bam_core.errors import Unsupported
 from bam_core.recordings.bag_writer import BagTopic, BagWriter
 from bam_core.recordings.message_definition import message_definition
 from bam_core.recordings.recording import Recording
@@ -65,9 +66,16 @@ def write_bag(
 
     Raises:
         NotWritable: the directory exists or cannot be created.
-        Unsupported: the recording is a run in open loop.
+        Unsupported: the recording is a run in open loop, or has a limit of the set-point's acceleration.
     """
     recording.require_closed_loop("a bag")
+    if recording.goal_acceleration is not None:
+        raise Unsupported(
+            f"recording '{recording.name}', goal_acceleration",
+            f"is {recording.goal_acceleration:g}, and a bag has no such field",
+            expected="a recording without one",
+            advice="remove it, and set goal_acceleration in a bench.yaml beside the bag",
+        )
     start_ns = time.time_ns() if start_ns is None else start_ns
     store = get_typestore(Stores.EMPTY)
     topics = {

@@ -82,7 +82,7 @@ def simulate(
             position, speed = logs.position[lane], logs.velocity[lane]
             stiffness, damping, limit = logs.stiffness[lane], logs.damping[lane], logs.demand_limit[lane]
             total = 0.0
-            point, most = signals[0, GOAL, lane], stepping.goal_speed_limit * dt
+            point, point_speed, acceleration = signals[0, GOAL, lane], 0.0, logs.goal_acceleration[lane]
             overload, told = 0.0, signals[0, GOAL, lane]
             rate_time, past = logs.rate_time[lane], math.nan
             trip, threshold = stepping.overload_trip, stepping.overload_threshold * limit
@@ -97,7 +97,12 @@ def simulate(
                 now, before = min(max(k - late, 0), last), min(max(k - late - 1, 0), last)
                 goal = signals[now, GOAL, lane] * (1.0 - share) + signals[before, GOAL, lane] * share
                 enabled = signals[now, ENABLED, lane] * (1.0 - share) + signals[before, ENABLED, lane] * share
-                point = law.set_point(point, goal, most) if enabled > 0.0 else position
+                if enabled > 0.0:
+                    point, point_speed = law.profiled(
+                        point, point_speed, goal, dt, stepping.goal_speed_limit, acceleration
+                    )
+                else:
+                    point, point_speed = position, 0.0
                 error = law.shaped_error(point - position, stepping.dead_band, stepping.error_offset)
                 if rate_time > 0.0:
                     error += rate_time * (-speed if math.isnan(past) else (point - position - past) / dt)

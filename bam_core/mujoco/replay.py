@@ -225,7 +225,10 @@ def replay_recording(
     """
     servo, bench_effects = load_servo(servo), load_bench_effects(bench_effects)
     zero = bench_effects.zero_offset
-    servo = dataclasses.replace(servo, firmware=servo.firmware.limited(recording.demand_limit))
+    servo = dataclasses.replace(
+        servo,
+        firmware=servo.firmware.limited(recording.demand_limit).accelerated(recording.goal_acceleration),
+    )
     told = recorded_commands(servo, recording, dt, bench_effects)
     run = replay(servo, recording.bench, told, dt=dt, kp=recording.kp, bench_effects=bench_effects)
     return dataclasses.replace(run, position=run.position + zero, goal_position=run.goal_position + zero)

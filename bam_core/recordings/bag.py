@@ -157,6 +157,7 @@ def read_bag(
         open_loop=False,
         kp=header["kp"],
         kd=header["kd"],
+        goal_acceleration=header.get("goal_acceleration"),
         demand_limit=_demand_limit(run),
         supply_voltage=header["vin"],
         script=header["trajectory"],

@@ -45,6 +45,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "inertia": "kg·m²",  # of a load that gravity does not turn; in open loop only
         "kp": "firmware units",
         "kd": "firmware units",
+        "goal_acceleration": "rad/s²",  # largest of the firmware's set-point; 0: not limited
         "ki": "firmware units",
         "vin": "V",
         "motor": "",
@@ -61,7 +62,7 @@ LABELS = ("unit", "session")
 
 Value: TypeAlias = float | str | Mapping[str, float]
 _UNITS = MappingProxyType({"kg": MASS, "m": LENGTH, "kg·m²": INERTIA, "V": VOLTAGE})
-_GAINS = ("kp", "kd")  # which a robot may have for each joint
+_GAINS = ("kp", "kd", "goal_acceleration")  # which a robot may have for each joint
 _SAME = 1e-9  # relative difference of numbers that are the same
 
 
@@ -198,6 +199,7 @@ class BenchYaml:
     set: Settings | None = None
     kp: GainSetting | None = None
     kd: GainSetting | None = None
+    goal_acceleration: GainSetting | None = None
     rules: tuple[RuleFields, ...] = ()
     map: MapFields | None = None
 

@@ -71,7 +71,8 @@ def read_json_log(
 
     Args:
         path: the file; keys ``mass length kp vin motor trajectory entries`` (``vin`` may be missing for an
-            eRob80), optional ``kd`` and ``arm_mass`` (or ``arm-mass``, as older recorders wrote it; missing =
+            eRob80), optional ``kd``, ``goal_acceleration`` (rad/s²) and ``arm_mass``
+            (or ``arm-mass``, as older recorders wrote it; missing =
             0), and per entry ``position timestamp goal_position torque_enable``, optional ``speed load
             input_volts temp``. Keys of settings that change the law are refused, see `law_keys`.
         name: of the recording, by default the file's stem.
@@ -131,6 +132,9 @@ def _fields(
         ),
         "kp": header.number("kp", "firmware units"),
         "kd": header.number("kd", "firmware units") if told.get("kd") is not None else 0.0,
+        "goal_acceleration": None
+        if told.get("goal_acceleration") is None
+        else header.number("goal_acceleration", "rad/s²"),
         "supply_voltage": header.supply(servo),
         "script": header.text("trajectory", "a script such as sin_sin"),
         "unit": label_in(told, "unit"),

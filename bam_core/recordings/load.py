@@ -157,6 +157,7 @@ class _RulesMet:
             "length": bench.length,
             "kp": recording.kp,
             "kd": recording.kd,
+            "goal_acceleration": recording.goal_acceleration,
             "vin": recording.supply_voltage,
             "motor": recording.servo,
             "trajectory": recording.script,

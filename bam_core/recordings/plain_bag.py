@@ -108,6 +108,7 @@ def read_plain_bag(bag: PlainBag, rules: Sequence[Rule], recording_map: Recordin
         open_loop=False,
         kp=header["kp"],
         kd=header.get("kd", 0.0),
+        goal_acceleration=header.get("goal_acceleration"),
         demand_limit=header["demand_limit"],
         supply_voltage=supply,
         script=header["trajectory"],

@@ -14,6 +14,7 @@ from bam_core.errors import BadData, BamError, Conflict, OutOfRange, Unsupported
 from bam_core.recordings.header_corrections import Correction
 from bam_core.recordings.left_out import require_few
 from bam_core.recordings.position_jumps import first_jump
+from bam_core.servo.gains import require_acceleration
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.plausible import PLAUSIBLE
 from bam_core.text.left_out import LeftOut
@@ -83,6 +84,8 @@ class Recording:
     """Position gain, firmware units, > 0; 0 in open loop."""
     kd: float = 0.0
     """Derivative gain, firmware units, >= 0."""
+    goal_acceleration: float | None = None
+    """Largest acceleration of the firmware's set-point, rad/s²; 0: not limited; None: the firmware's."""
     supply_voltage: float
     """Nominal supply [V], > 0."""
     script: str
@@ -203,6 +206,7 @@ class Recording:
                 f"firmware units, 0 to {PLAUSIBLE['kd'][1]:g}",
                 advice="write the value that was in force when recording",
             )
+        require_acceleration("recording", self.goal_acceleration)
         if not self.demand_limit > 0.0:
             raise OutOfRange(
                 "demand_limit",

@@ -227,6 +227,8 @@ def _log_rows(run: RobotRun, servos: Mapping[str, ServoModel], steps: int) -> Ar
         assert kp is not None, "the model could not have been compiled"
         rows.stiffness[column], rows.damping[column] = servo.firmware.gains(kp)
         rows.rate_time[column] = servo.firmware.rate_time(kp, kd)
+        acceleration = gain_of(run.goal_acceleration, joint)
+        rows.goal_acceleration[column] = servo.firmware.accelerated(acceleration).goal_acceleration
         rows.demand_limit[column] = servo.firmware.demand_limit
         rows.position[column] = run.position[0, run.column(joint)]
     return values

@@ -33,7 +33,7 @@ from bam_core.robot.run_findings import run_findings
 from bam_core.robot.sage_run import is_sage, read_sage_run
 from bam_core.robot.updates import as_of_their_times
 from bam_core.robot.value_steps import NORMALISED
-from bam_core.servo.gains import Gain, over, require_gain
+from bam_core.servo.gains import Gain, over, require_acceleration, require_gain
 from bam_core.servo.plausible import require_plausible
 from bam_core.text.finding import Finding, log_findings
 from bam_core.text.robot_findings import CopiedReadings, DerivativeGainUnknown, NoInterval
@@ -78,6 +78,8 @@ class RunSettings:
         kp: position gain of all servos, or joint (or pattern) -> gain, firmware units; None: a run's column,
             a bench.yaml above it, or its name (such as squat_kp32.csv) says.
         kd: derivative gain, likewise; None: a column or a bench.yaml has it, else 0.
+        goal_acceleration: largest of the servos' set-points, rad/s², likewise; 0: not limited; None: a
+            bench.yaml has it, else the servo files.
         supply_voltage: V; None: a column or a bench.yaml says, else the servos' nominal one counts.
         intervals: file with the part of each run that counts: JSON, its name -> [first, last] in s.
         unit: of the positions: "deg", "rad", or in LeRobot datasets "normalised"; None: that of a map, else
@@ -90,6 +92,7 @@ class RunSettings:
 
     kp: Gain | None = None
     kd: Gain | None = None
+    goal_acceleration: Gain | None = None
     supply_voltage: float | None = None
     intervals: str | os.PathLike[str] | None = None
     unit: str | None = None
@@ -102,6 +105,7 @@ class RunSettings:
         for name, gain in (("kp", self.kp), ("kd", self.kd)):
             if gain is not None:
                 require_gain(f"--{name}", gain, name)
+        require_acceleration("--goal-acceleration", self.goal_acceleration)
         if self.supply_voltage is not None:
             if not 0.0 < self.supply_voltage < math.inf:
                 raise OutOfRange("--vin", self.supply_voltage, "a positive number")
@@ -262,6 +266,9 @@ def _complete(
         run,
         kp=kp,
         kd=over(header.get("kd", 0.0), settings.kd, run.joints, run.name) or 0.0,
+        goal_acceleration=over(
+            header.get("goal_acceleration"), settings.goal_acceleration, run.joints, run.name
+        ),
         supply_voltage=settings.supply_voltage if settings.supply_voltage is not None else header.get("vin"),
         recorded_voltage=run.supply_voltage,
         interval=intervals.get(run.name),
@@ -274,7 +281,7 @@ def _header(run: RobotRun, rules: Iterable[Rule]) -> dict[str, Any]:
     header = {name: value for name, value in recorded.items() if value is not None}
     for rule in rules:
         corrected, _ = apply_rules(header, [rule])
-        for name in ("kp", "kd"):  # of some joints alone, perhaps
+        for name in ("kp", "kd", "goal_acceleration"):  # of some joints alone, perhaps
             if corrected.get(name) is not header.get(name):
                 corrected[name] = over(header.get(name), corrected[name], run.joints, rule.source)
         header = corrected

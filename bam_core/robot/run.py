@@ -17,7 +17,7 @@ from bam_core.errors import BadData, Missing, UnknownName, WrongShape
 from bam_core.errors.checks import require_positive
 from bam_core.recordings.supply import Supply
 from bam_core.robot.gaps import restart_rows, rows_that_count
-from bam_core.servo.gains import Gain, require_gain
+from bam_core.servo.gains import Gain, require_acceleration, require_gain
 from bam_core.servo.plausible import require_plausible
 from bam_core.text.left_out import LeftOut
 
@@ -37,6 +37,8 @@ class RobotRun:
         position: (n, joints) rad, measured; where a reading is not sound, a path between those that are.
         kp: position gain of all servos, or joint -> gain, firmware units; None: not known.
         kd: derivative gain, likewise.
+        goal_acceleration: of the firmwares' set-points at most, rad/s², likewise; 0: not limited; None: those
+            of the firmwares.
         supply_voltage: V; None: not known.
         recorded_voltage: V, what the recording says of it, whoever gave another one; None: nothing.
         interval: (first, last) time that counts, s; None: all of it.
@@ -56,6 +58,7 @@ class RobotRun:
     position: Array
     kp: Gain | None = None
     kd: Gain = 0.0
+    goal_acceleration: Gain | None = None
     supply_voltage: float | None = None
     recorded_voltage: float | None = None
     interval: tuple[float, float] | None = None
@@ -77,6 +80,7 @@ class RobotRun:
         if self.kp is not None:
             require_gain(f"{self.name}, kp", self.kp, "kp")
         require_gain(f"{self.name}, kd", self.kd, "kd")
+        require_acceleration(self.name, self.goal_acceleration)
         if self.supply_voltage is not None:
             require_positive(f"{self.name},", supply_voltage=self.supply_voltage)
             require_plausible(f"{self.name}, supply_voltage", "supply_voltage", self.supply_voltage)

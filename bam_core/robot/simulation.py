@@ -374,7 +374,7 @@ class RobotBench:
             spec,
             {
                 joint: NativeServo(
-                    servo=deviations.unit(servo, joint),
+                    servo=_in_run(deviations.unit(servo, joint), run, joint),
                     kp=gain_of(run.kp, joint),
                     kd=gain_of(run.kd, joint) or 0.0,
                     supply_voltage=run.supply_voltage,
@@ -448,6 +448,12 @@ class RobotBench:
             if not np.all(np.abs(state[speeds]) < _LARGEST_SPEED):
                 raise DivergedError("simulation", "diverged", advice="check servos, gains and step")
         return path
+
+
+def _in_run(servo: ServoModel, run: RobotRun, joint: str) -> ServoModel:
+    """Return a servo as the registers of a run made it."""
+    acceleration = gain_of(run.goal_acceleration, joint)
+    return replace(servo, firmware=servo.firmware.accelerated(acceleration))
 
 
 def _at(times: Array, steps: Array, path: Array) -> Array:

@@ -191,7 +191,11 @@ class _Scale:
 
 
 def _firmware(base: PositionFirmware, scale: _Scale) -> PositionFirmware:
-    law = replace(base, goal_speed_limit=base.goal_speed_limit / scale.ratio)
+    law = replace(
+        base,
+        goal_speed_limit=base.goal_speed_limit / scale.ratio,
+        goal_acceleration_limit=base.goal_acceleration_limit / scale.ratio,
+    )
     if isinstance(law, CurrentFirmware):
         law = replace(
             law,

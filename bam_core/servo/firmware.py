@@ -19,6 +19,9 @@ from bam_core.errors import OutOfRange, UnknownName, Unsupported
 from bam_core.errors.checks import require_not_negative, require_positive
 from bam_core.servo.protection import OverloadProtection
 
+SLACK = 1e-9
+"""Relative rounding of the speed at which a set-point may stop at its goal."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PositionFirmware(ABC):
@@ -26,11 +29,11 @@ class PositionFirmware(ABC):
 
     That is a duty where it sets the motor's voltage (`VoltageFirmware`), and a current where
     electronics behind it see to that (`CurrentFirmware`). The error e is θ_d - θ with the set-point θ_d,
-    which follows the goal at a limited speed (`followed`), shaped by a dead band (`shaped_error`); most
-    firmwares have neither. T is that of a derivative gain, 0 without one; ė is how much the error, before it
-    is shaped, has changed since the last period, and -θ̇ in the first one. Where torque comes on, the
-    set-point starts where the servo is. Protection may limit the demand further, to less than ±limit; what it
-    does depends on past demands, which `demand` does not know.
+    which follows the goal at limited speed (`followed`) and acceleration (`profiled`). The error is shaped
+    by a dead band (`shaped_error`). Most firmwares have none of them. T is that of a derivative gain, 0
+    without one; ė is how much the error, before it is shaped, has changed since the last period, and -θ̇ in
+    the first one. Where torque comes on, the set-point starts where the servo is. Protection may limit the
+    demand further, to less than ±limit; what it does depends on past demands, which `demand` does not know.
 
     Attributes:
         name: key in FIRMWARES, or another one for a servo that is not in the library.
@@ -44,6 +47,8 @@ class PositionFirmware(ABC):
         error_offset: what the firmware adds to a larger error, in its direction, rad: its gain over the error
             is K·(1 + error_offset/|e|), which overcomes friction near the goal.
         goal_speed_limit: at which the set-point follows the goal, rad/s; infinite where it jumps.
+        goal_acceleration_limit: of the set-point, rad/s², see `profiled`; infinite where its speed jumps. A
+            recording may have another one.
         kd_scale: effect of the derivative gain: T = kd_scale·kd/kp, s per unit of kd and kp; None: nobody
             knows it, and derivative gains are refused. No firmware here has an integral gain: no maker
             publishes the limits of its integral.
@@ -61,6 +66,7 @@ class PositionFirmware(ABC):
     dead_band: float = 0.0
     error_offset: float = 0.0
     goal_speed_limit: float = math.inf
+    goal_acceleration_limit: float = math.inf
     kd_scale: float | None = None
     protection: OverloadProtection | None = None
 
@@ -79,13 +85,14 @@ class PositionFirmware(ABC):
         )
         if self.kd_scale is not None:
             require_not_negative(f"firmware {self.name!r}", kd_scale=self.kd_scale)
-        if not self.goal_speed_limit > 0.0:
-            raise OutOfRange(
-                f"firmware {self.name!r} goal_speed_limit",
-                self.goal_speed_limit,
-                "above 0 rad/s",
-                advice="leave it out where the set-point jumps to the goal",
-            )
+        for limit, unit in (("goal_speed_limit", "rad/s"), ("goal_acceleration_limit", "rad/s²")):
+            if not getattr(self, limit) > 0.0:
+                raise OutOfRange(
+                    f"firmware {self.name!r} {limit}",
+                    getattr(self, limit),
+                    f"above 0 {unit}",
+                    advice="leave it out where the set-point has no such limit",
+                )
 
     @property
     def resolution(self) -> float:
@@ -121,6 +128,21 @@ class PositionFirmware(ABC):
     @abstractmethod
     def kp_for(self, share: float) -> float:
         """Return the kp at which 1 rad of error gives duty = share, or current = share · current_limit."""
+
+    def accelerated(self, acceleration: float | None) -> PositionFirmware:
+        """Return this firmware with another limit of the set-point's acceleration, as a register sets it.
+
+        Args:
+            acceleration: rad/s²; 0: there is no limit; None: the firmware's own.
+        """
+        if acceleration is None:
+            return self
+        return replace(self, goal_acceleration_limit=acceleration or math.inf)
+
+    @property
+    def goal_acceleration(self) -> float:
+        """Largest acceleration of the set-point, rad/s²; 0: it is not limited."""
+        return 0.0 if math.isinf(self.goal_acceleration_limit) else self.goal_acceleration_limit
 
     def full_demand_error(self, kp: float) -> float:
         """Return the error at which this gain asks for the largest demand, rad."""
@@ -183,6 +205,40 @@ def followed(before: float, goal: float, most: float) -> float:
     """Return the set-point, rad, that follows a goal from where it was before, by `most` rad at most."""
     ahead = goal - before
     return before + math.copysign(most, ahead) if abs(ahead) > most else goal
+
+
+def profiled(
+    before: float, speed: float, goal: float, *, time: float, fastest: float, acceleration: float
+) -> tuple[float, float]:
+    """Return set-point and its speed after a period of a firmware that limits its acceleration.
+
+    The set-point moves at the largest speed from which it can still stop at the goal, which is a trapezoid
+    of speed for a goal that stays. Its speed changes by `acceleration·time` at most: where a goal moves
+    against it, the set-point passes the goal and returns.
+
+    Args:
+        before: set-point, rad.
+        speed: of the set-point, rad/s.
+        goal: rad.
+        time: of the period, s.
+        fastest: largest speed, rad/s; may be infinite.
+        acceleration: largest acceleration, rad/s²; infinite: the set-point is `followed`.
+    """
+    if math.isinf(acceleration):
+        return followed(before, goal, fastest * time), 0.0
+    ahead = goal - before
+    change = acceleration * time
+    half = 0.5 * change
+    # Of speeds that fall by `change` from period to period, the sum of the way is the distance that is left.
+    stopping = (
+        2.0 * acceleration * abs(ahead) / (half + math.sqrt(half * half + 2.0 * acceleration * abs(ahead)))
+    )
+    wanted = math.copysign(min(fastest, stopping), ahead)
+    speed += min(max(wanted - speed, -change), change)
+    moved = speed * time
+    if abs(speed) <= change * (1.0 + SLACK) and speed * ahead >= 0.0 and abs(moved) >= abs(ahead):
+        return goal, 0.0
+    return before + moved, speed
 
 
 @dataclass(frozen=True, kw_only=True)

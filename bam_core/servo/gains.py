@@ -46,6 +46,21 @@ def require_gain(what: str, gain: Gain, name: str) -> None:
         require_plausible(thing, name, value)
 
 
+def require_acceleration(what: str, acceleration: Gain | None) -> None:
+    """Refuse limits of a set-point's acceleration that no register has; raises OutOfRange.
+
+    Args:
+        what: has them, as the line names it.
+        acceleration: rad/s²; 0: no limit; None: that of the firmware.
+    """
+    values = acceleration.values() if isinstance(acceleration, Mapping) else [acceleration]
+    for value in values:
+        if value is not None and value != 0.0:
+            if not 0.0 < value < math.inf:
+                raise OutOfRange(f"{what}, goal_acceleration", value, "0 (no limit) or above 0 rad/s²")
+            require_plausible(f"{what}, goal_acceleration", "goal_acceleration_limit", value)
+
+
 def gain_of(gain: Gain | None, joint: str) -> float | None:
     """Return the gain of one joint: a name counts more than a pattern, a later pattern than one before."""
     if not isinstance(gain, Mapping):

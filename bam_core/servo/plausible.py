@@ -58,6 +58,7 @@ PLAUSIBLE: Mapping[str, tuple[float, float]] = MappingProxyType(
         "dead_band": (0.0, math.pi),  # rad
         "error_offset": (0.0, math.pi),  # rad
         "goal_speed_limit": (1e-3, 1e4),  # rad/s
+        "goal_acceleration_limit": (1e-3, 1e6),  # rad/s²
         "kd_scale": (1e-9, 10.0),  # s; of known ones 5e-4 to 3e-2
         "kd": (1e-6, 65535.0),
         "threshold": (1e-3, 1.0),

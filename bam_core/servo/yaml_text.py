@@ -23,6 +23,7 @@ _COMMENTS = {
     "dead_band": "rad, of error without effect",
     "error_offset": "rad, added to a larger error",
     "goal_speed_limit": "rad/s, at which the set-point follows the goal",
+    "goal_acceleration_limit": "rad/s², of the set-point",
     "kd_scale": "s: error + kd_scale · kd / kp · its rate; left out: unknown",
     "factory_kp": "position gain that it comes with",
     "protection": "against overload; shares of the largest duty or current",

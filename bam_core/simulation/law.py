@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from bam_core.arrays import Array
 from bam_core.compilation import compiled
+from bam_core.servo.firmware import SLACK
 
 
 class FrictionLaw(NamedTuple):
@@ -96,6 +97,27 @@ def set_point(before: float, goal: float, most: float) -> float:
     """Return the set-point, rad, that follows a goal by `most` rad; see `firmware.followed`."""
     ahead = goal - before
     return before + math.copysign(most, ahead) if abs(ahead) > most else goal
+
+
+@compiled()
+def profiled(
+    before: float, speed: float, goal: float, time: float, fastest: float, acceleration: float
+) -> tuple[float, float]:
+    """Return set-point, rad, and its speed, rad/s, after `time` s; see `firmware.profiled`.
+
+    Here an acceleration of 0 is none that is limited.
+    """
+    if acceleration <= 0.0:
+        return set_point(before, goal, fastest * time), 0.0
+    ahead = goal - before
+    change = acceleration * time
+    half, way = 0.5 * change, 2.0 * acceleration * abs(ahead)
+    wanted = math.copysign(min(fastest, way / (half + math.sqrt(half * half + way))), ahead)
+    speed += min(max(wanted - speed, -change), change)
+    moved = speed * time
+    if abs(speed) <= change * (1.0 + SLACK) and speed * ahead >= 0.0 and abs(moved) >= abs(ahead):
+        return goal, 0.0
+    return before + moved, speed
 
 
 @compiled()

@@ -19,7 +19,7 @@ from bam_core.servo.motor import REFERENCE_TEMPERATURE
 from bam_core.simulation.kernel.lanes import BLOCK, LANES
 from bam_core.simulation.measured_states import measured_states
 from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY, LaneInputs, LogRows
-from bam_core.simulation.set_points import slewed_means
+from bam_core.simulation.set_points import SetPointLimits, slewed_means
 
 _START_WINDOW = 0.05  # s; long enough to see a velocity through encoder counts, short against the motion
 _START_SAMPLES = 6
@@ -140,6 +140,10 @@ def pack(
             rows.stiffness[lane], rows.damping[lane] = firmware.gains(recording.kp)
             rows.feedback[lane] = 1.0
             rows.rate_time[lane] = _rate_time(recording, firmware)
+            if not slew:
+                rows.goal_acceleration[lane] = firmware.accelerated(
+                    recording.goal_acceleration
+                ).goal_acceleration
         rows.position[lane], rows.velocity[lane] = initial_state(recording, firmware.resolution)
         rows.case_temperature_rise[lane] = case_temperature_rise(recording)
         rows.arm_length[lane] = recording.bench.length
@@ -289,8 +293,14 @@ def _set_points(recording: Recording, dt: float, length: int, firmware: Position
     periods = round(dt / firmware.period)
     signals = np.empty((periods * length, 4))
     _fill_signals(signals, recording, firmware.period, firmware)
-    farthest = firmware.goal_speed_limit * firmware.period
-    return slewed_means(signals[:, GOAL], signals[:, ENABLED], signals[:, MEASURED], farthest, periods)
+    limits = set_point_limits(recording, firmware)
+    return slewed_means(signals[:, GOAL], signals[:, ENABLED], signals[:, MEASURED], limits, periods)
+
+
+def set_point_limits(recording: Recording, firmware: PositionFirmware) -> SetPointLimits:
+    """Return how fast the set-points of a firmware followed the goals of a recording."""
+    acceleration = firmware.accelerated(recording.goal_acceleration).goal_acceleration
+    return SetPointLimits(firmware.period, firmware.goal_speed_limit, acceleration)
 
 
 def _supply(recording: Recording, dt: float, length: int) -> Array:

@@ -27,7 +27,7 @@ from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoLike, load_servo
 from bam_core.simulation.kernel.block import simulate_block
 from bam_core.simulation.kernel.lanes import BLOCK, LANES
-from bam_core.simulation.packing import PackedLogs, pack
+from bam_core.simulation.packing import PackedLogs, pack, set_point_limits
 from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.simulation.rows import NO_LOADS, Stepping, SteppingValues, firmware_stepping
 from bam_core.simulation.samples import SampleChoice, Samples, choose
@@ -95,7 +95,9 @@ class Rollout:
         self.substeps = int(settings.substeps_per_dt)
         short_substeps = int(settings.short_substeps_per_dt)
         restart = settings.restart_for(recordings)
-        slew_first = settings.slew_first and math.isfinite(firmware.goal_speed_limit)
+        slew_first = settings.slew_first and any(
+            set_point_limits(recording, firmware).is_limited for recording in self.recordings
+        )
         self.packed: PackedLogs = pack(self.recordings, firmware, self.dt, restart=restart, slew=slew_first)
         self.stepping = Stepping(
             dt=self.dt,

@@ -42,6 +42,7 @@ class LogRows(NamedTuple):
         load_mass: kg, without the arm.
         feedback: 1; 0 in open loop, where GOAL is the demand itself.
         rate_time: of the derivative gain, s; see `PositionFirmware.rate_time`.
+        goal_acceleration: of the firmware's set-point at most, rad/s²; 0: it is not limited.
     """
 
     length: Array
@@ -57,6 +58,7 @@ class LogRows(NamedTuple):
     load_mass: Array
     feedback: Array
     rate_time: Array
+    goal_acceleration: Array
 
 
 class LaneInputs(NamedTuple):

@@ -8,32 +8,60 @@ position.
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.compilation import compiled
+from bam_core.simulation import law
 
 
-def slewed_means(goal: Array, enabled: Array, position: Array, farthest: float, periods: int) -> Array:
+class SetPointLimits(NamedTuple):
+    """How fast a firmware's set-point follows its goal.
+
+    Attributes:
+        period: of the firmware, s.
+        speed: largest, rad/s; may be infinite.
+        acceleration: largest, rad/s²; 0: not limited.
+    """
+
+    period: float
+    speed: float
+    acceleration: float
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether set-points differ from goals."""
+        return math.isfinite(self.speed) or self.acceleration > 0.0
+
+
+def slewed_means(goal: Array, enabled: Array, position: Array, limits: SetPointLimits, periods: int) -> Array:
     """Return the means of set-points over steps of so many periods of the firmware, (steps,) rad.
 
     Args:
         goal: in each period, rad; (periods · steps,).
         enabled: likewise, above 0 with torque on.
         position: likewise, measured, rad.
-        farthest: that a set-point moves in a period, rad.
+        limits: of the set-point.
         periods: per step.
     """
     points = np.empty_like(goal)
-    _slew(goal, enabled, position, farthest, points)
+    _slew(goal, enabled, position, limits, points)
     return np.asarray(points.reshape(-1, periods).mean(axis=1))
 
 
 @compiled()
-def _slew(goal: Array, enabled: Array, position: Array, farthest: float, points: Array) -> None:
-    point = goal[0]
+def _slew(goal: Array, enabled: Array, position: Array, limits: SetPointLimits, points: Array) -> None:
+    point, speed = goal[0], 0.0
     for k in range(len(goal)):
         is_on = enabled[k] > 0.0
-        point = point + min(max(goal[k] - point, -farthest), farthest) if is_on else position[k]
+        if is_on:
+            point, speed = law.profiled(
+                point, speed, goal[k], limits.period, limits.speed, limits.acceleration
+            )
+        else:
+            point, speed = position[k], 0.0
         # Nobody follows a set-point while torque is off, but a late command mixes a step with the one before.
         points[k] = point if is_on or k == 0 else points[k - 1]

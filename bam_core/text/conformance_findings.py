@@ -25,6 +25,7 @@ DEVIATION_WORDS: Mapping[str, str] = MappingProxyType(
         "set_point_survives": "the set-point of the firmware survives a reset",
         "rate_survives": "the last error of the derivative term survives a reset",
         "no_goal_speed_limit": "the set-point jumps to the goal",
+        "no_goal_acceleration_limit": "the speed of the set-point jumps",
         "late_goal": "a goal acts one step late",
         "no_rate": "the derivative gain does nothing",
         "no_dead_band": "the dead band is left out",

@@ -13,7 +13,7 @@ from bam_core.errors import UnknownName
 from bam_core.errors.checks import require_positive
 from bam_core.servo.arm_link import ArmLink
 from bam_core.servo.effects import BenchEffects, ServoEffects
-from bam_core.servo.firmware import PositionFirmware, followed
+from bam_core.servo.firmware import PositionFirmware, followed, profiled
 from bam_core.servo.friction import Friction
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor
@@ -308,6 +308,8 @@ class ReferenceSimulation:
         protection, overload = None if self.open_loop else self.firmware.protection, Overload()
         point = float(goals[0])  # the servo has had time to get there
         farthest = self.servo_effects.goal_speed_limit(self.firmware.goal_speed_limit) * dt
+        hardest = math.inf if self.open_loop else self.firmware.goal_acceleration_limit
+        periods, point_speed = round(1.0 / (2.0 * slew_share - 1.0)), 0.0
         if self.open_loop:
             farthest = math.inf
         past: float | None = None  # error of the last demand
@@ -319,10 +321,25 @@ class ReferenceSimulation:
                 overload = protection.told(overload, goal, count, is_enabled=switches[k] > 0.0)
             if switches[k] <= 0.0:
                 goal = point = state.position
+                point_speed = 0.0
             else:
-                reached = followed(point, goal, farthest)
-                moved, point = reached - point, reached
-                goal = reached - (1.0 - slew_share) * moved * abs(moved) / farthest
+                if math.isinf(hardest):
+                    reached = followed(point, goal, farthest)
+                    moved, point = reached - point, reached
+                    goal = reached - (1.0 - slew_share) * moved * abs(moved) / farthest
+                else:
+                    points = []
+                    for _ in range(periods):
+                        point, point_speed = profiled(
+                            point,
+                            point_speed,
+                            goal,
+                            time=dt / periods,
+                            fastest=farthest / dt,
+                            acceleration=hardest,
+                        )
+                        points.append(point)
+                    goal = sum(points) / periods
             for j in range(substeps):
                 if j % renewed == 0:
                     error = self.error(state, goal, lead)

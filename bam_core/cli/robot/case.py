@@ -85,6 +85,12 @@ def add_runs(group: argparse.ArgumentParser) -> None:
         help="derivative gain, likewise (default: columns kd and kd:JOINT, a bench.yaml, or 0)",
     )
     group.add_argument(
+        "--goal-acceleration",
+        metavar="A|JOINT=A,...",
+        help="largest acceleration of the servos' set-points, rad/s², likewise; 0: not limited. LeRobot sets "
+        "38.6 on an SO-101 (default: a bench.yaml, or the servo files)",
+    )
+    group.add_argument(
         "--vin",
         type=quantity_in(VOLTAGE),
         help="supply, V (default: a column vin, a bench.yaml, or the servos' nominal one)",
@@ -219,13 +225,18 @@ def run_settings(arguments: argparse.Namespace) -> RunSettings:
     from bam_core.robot.load import RunSettings
     from bam_core.servo.gains import gain_from_text
 
-    kp, kd = (
+    kp, kd, acceleration = (
         None if text is None else gain_from_text(option, text)
-        for option, text in (("--kp", arguments.kp), ("--kd", arguments.kd))
+        for option, text in (
+            ("--kp", arguments.kp),
+            ("--kd", arguments.kd),
+            ("--goal-acceleration", arguments.goal_acceleration),
+        )
     )
     return RunSettings(
         kp=kp,
         kd=kd,
+        goal_acceleration=acceleration,
         supply_voltage=arguments.vin,
         intervals=arguments.interval,
         unit=arguments.unit,

@@ -13,7 +13,7 @@ from bam_core.exchange.conformance.specification import Specification
 from bam_core.exchange.conformance.step import GoldenCase, ServoNumbers, Step
 from bam_core.servo.friction import FRICTION_MODELS, FRICTION_PARAMETERS
 
-VERSION = 1
+VERSION = 2
 """Of the cases; a new number where one changes."""
 
 _STATES = 99  # random states per law: every branch of eq. 10 comes up more than five times
@@ -70,6 +70,8 @@ def _cases() -> Iterator[GoldenCase]:
     yield _case("current law: run", current, _run(current))
     slewed = _servo(goal_speed_limit=2.0)
     yield _case("goal speed limit: run with resets", slewed, _run(slewed), every=_STEPS // 4)
+    profiled = _servo(goal_speed_limit=2.0, goal_acceleration_limit=30.0)
+    yield _case("goal acceleration limit: run with resets", profiled, _run(profiled), every=_STEPS // 4)
     rated = _servo(rate_time=0.03)
     yield _case("derivative gain: run with resets", rated, _run(rated), every=_STEPS // 4)
     band = _servo(dead_band=0.02, error_offset=0.01)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bam_core.exchange.conformance.step import ServoNumbers, Step
-from bam_core.servo.firmware import followed
+from bam_core.servo.firmware import profiled
 from bam_core.servo.friction import Friction
 from bam_core.servo.motor import DcMotor
 from bam_core.text.conformance_findings import DEVIATION_WORDS
@@ -21,6 +21,7 @@ DEVIATIONS: tuple[str, ...] = tuple(DEVIATION_WORDS)
 @dataclass
 class _State:
     set_point: float | None = None
+    set_speed: float = 0.0
     error: float | None = None
     goal: float | None = None
     motor_torque: float = 0.0
@@ -66,11 +67,15 @@ class Specification:
         state.goal = step.goal
         if not step.enabled:
             state.set_point = state.error = None
+            state.set_speed = 0.0
             braked = "braked_when_off" in deviations and servo.law == "voltage"
             return float(self._motor.torque(0.0, step.velocity)) if braked else 0.0
         start = step.position if state.set_point is None else state.set_point
-        reach = np.inf if "no_goal_speed_limit" in deviations else servo.goal_speed_limit * step.dt
-        state.set_point = followed(start, goal, reach)
+        fastest = np.inf if "no_goal_speed_limit" in deviations else servo.goal_speed_limit
+        hardest = np.inf if "no_goal_acceleration_limit" in deviations else servo.goal_acceleration_limit
+        state.set_point, state.set_speed = profiled(
+            start, state.set_speed, goal, time=step.dt, fastest=fastest, acceleration=hardest
+        )
         error = state.set_point - step.position
         rate = -step.velocity if state.error is None else (error - state.error) / step.dt
         state.error = error

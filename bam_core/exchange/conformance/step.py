@@ -25,6 +25,7 @@ class ServoNumbers:
         dead_band: error up to which the demand is zero, rad.
         error_offset: what is added to larger errors, in their direction, rad.
         goal_speed_limit: at which the set-point follows the goal, rad/s.
+        goal_acceleration_limit: of the set-point, rad/s²; see `bam_core.servo.firmware.profiled`.
         friction_model: "m1" to "m6".
         friction: the eleven coefficients of eq. 10 by name, as of `bam_core.Friction`.
     """
@@ -40,6 +41,7 @@ class ServoNumbers:
     dead_band: float = 0.0
     error_offset: float = 0.0
     goal_speed_limit: float = float("inf")
+    goal_acceleration_limit: float = float("inf")
     friction_model: str = "m1"
     friction: Mapping[str, float]
 

@@ -19,6 +19,7 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
+from bam_core.simulation.packing import set_point_limits
 from bam_core.simulation.set_points import slewed_means
 
 _STEP = 0.01  # s
@@ -67,8 +68,9 @@ def gravity_direction(servo: ServoModel, recording: Recording) -> GravityDirecti
     velocity = np.gradient(smooth, _STEP)
     acceleration = np.gradient(_smoothed(velocity), _STEP)
     firmware = servo.firmware.limited(recording.demand_limit)
-    farthest = servo.servo_effects.goal_speed_limit(firmware.goal_speed_limit) * _STEP
-    goal = slewed_means(goal, driven.astype(float), position, farthest, 1)
+    speed = servo.servo_effects.goal_speed_limit(firmware.goal_speed_limit)
+    limits = set_point_limits(recording, firmware)._replace(period=_STEP, speed=speed)
+    goal = slewed_means(goal, driven.astype(float), position, limits, 1)
     demand = firmware.demand(recording.kp, goal - position, velocity) / firmware.demand_limit
     used = driven & (np.abs(demand) < _FREE)
     if used.sum() < _ENOUGH:

@@ -16,6 +16,7 @@ from bam_core.simulation.law import set_point
 from bam_core.simulation.packing import case_temperature_rise
 from bam_core.simulation.rollout import Rollout
 from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY
+from bam_core.simulation.set_points import SetPointLimits, slewed_means
 
 CREEP = 0.03
 """rad/s; slower than that, rounded positions do not tell the direction of a motion."""
@@ -137,7 +138,11 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
     enabled = np.interp(grid - late, grid, signals[:, ENABLED])
     supply = signals[:, SUPPLY]
     limit = servo.servo_effects.goal_speed_limit(servo.firmware.goal_speed_limit)
-    if math.isfinite(limit) and not recording.open_loop:
+    limit_of_acceleration = float(rollout.packed.logs.goal_acceleration[rollout.packed.lanes[index]])
+    if limit_of_acceleration > 0.0:
+        limits = SetPointLimits(rollout.dt, limit, limit_of_acceleration)
+        goal = slewed_means(goal, enabled, signals[:, MEASURED], limits, 1)
+    elif math.isfinite(limit) and not recording.open_loop:
         goal = slewed(goal, enabled, signals[:, MEASURED], limit * rollout.dt)
     measured, velocity, acceleration = (
         signal[::EVERY] for signal in smoothed(signals[:, MEASURED], rollout.dt, recording.dt)

@@ -17,6 +17,7 @@ namespace bam {
 constexpr double kCopperCoefficient = 3.93e-3;  // 1/K
 constexpr double kWindingCoolingTime = 30.0;    // s
 constexpr double kClockSlack = 1e-9;            // s; rounding of the simulation time
+constexpr double kStopSlack = 1e-9;      // rounding of the speed at which a set-point may stop at its goal
 constexpr double kNoDuty = std::numeric_limits<double>::quiet_NaN();
 constexpr double kFirstStep = -1.0;  // was_enabled before the first step
 
@@ -54,6 +55,7 @@ constexpr double kFirstStep = -1.0;  // was_enabled before the first step
   FIELD(dead_band, 0.0)                   /* firmware: error without effect, rad */                              \
   FIELD(error_offset, 0.0)                /* firmware: added to a larger error, rad */                           \
   FIELD(goal_speed_limit, 0.0)            /* firmware: speed of its set-point, rad/s; 0: unlimited */            \
+  FIELD(goal_acceleration_limit, 0.0)     /* firmware: acceleration of its set-point, rad/s²; 0: unlimited */    \
   FIELD(kd_scale, 0.0)                    /* firmware: effect of kd on the error's rate, s per kp */              \
   FIELD(overload_threshold, 1.0)          /* firmware: smallest demand that is overload, 0..1 of demand_limit */ \
   FIELD(overload_time, 0.0)               /* firmware: time of overload until protection begins, s; 0: never */  \
@@ -88,6 +90,7 @@ struct Command {
   FIELD(was_enabled, kFirstStep)  /* torque enable in the previous step */                                       \
   FIELD(winding_warming, 0.0)     /* temperature rise of the winding, K */                                       \
   FIELD(set_point, 0.0)           /* of the firmware; it follows the goal, rad */                                \
+  FIELD(set_point_speed, 0.0)     /* of the firmware, where its acceleration is limited, rad/s */                \
   FIELD(past_error, 0.0)          /* of the last demand, rad */                                                  \
   FIELD(is_past_known, 0.0)       /* 1: past_error is of the period before */                                    \
   FIELD(overload, 0.0)            /* time for which demands have been overload, s */                             \
@@ -174,11 +177,35 @@ inline double MeasuredPosition(const Constants& c, double zero, double position)
 }
 
 // Set-point of the firmware after `time`, rad; it follows the goal with limited speed.
-inline double NextSetPoint(const Constants& c, double before, double goal, double time) {
+inline double SlewedSetPoint(const Constants& c, double before, double goal, double time) {
   if (c.goal_speed_limit <= 0.0) return goal;
   const double most = c.goal_speed_limit * time;
   const double ahead = goal - before;
   return std::abs(ahead) > most ? before + std::copysign(most, ahead) : goal;
+}
+
+// Moves the set-point in `next` towards the goal for `time`, with limited speed and acceleration: at the largest speed
+// from which it can still stop at the goal. Specification: `profiled` in bam_core/servo/firmware.py.
+inline void MoveSetPoint(const Constants& c, double goal, double time, Memory* next) {
+  if (c.goal_acceleration_limit <= 0.0) {
+    next->set_point = SlewedSetPoint(c, next->set_point, goal, time);
+    return;
+  }
+  const double ahead = goal - next->set_point;
+  const double change = c.goal_acceleration_limit * time;
+  const double half = 0.5 * change;
+  const double way = 2.0 * c.goal_acceleration_limit * std::abs(ahead);
+  double wanted = way / (half + std::sqrt(half * half + way));
+  if (c.goal_speed_limit > 0.0) wanted = std::min(c.goal_speed_limit, wanted);
+  next->set_point_speed += Clamp(std::copysign(wanted, ahead) - next->set_point_speed, -change, change);
+  const double moved = next->set_point_speed * time;
+  const bool may_stop = std::abs(next->set_point_speed) <= change * (1.0 + kStopSlack) && moved * ahead >= 0.0;
+  if (may_stop && std::abs(moved) >= std::abs(ahead)) {
+    next->set_point = goal;
+    next->set_point_speed = 0.0;
+  } else {
+    next->set_point += moved;
+  }
 }
 
 // Position error that the firmware multiplies by its gain, rad.
@@ -234,7 +261,11 @@ inline double Demand(const Constants& c, const Command& u, double time, double d
   if (std::isnan(u.goal_duty)) {
     const double period = std::max(c.period, dt);
     const double seen = MeasuredPosition(c, u.encoder_zero, position - c.sensor_delay * velocity);
-    next->set_point = NextSetPoint(c, was_enabled ? next->set_point : position, u.goal_position, period);
+    if (!was_enabled) {
+      next->set_point = position;
+      next->set_point_speed = 0.0;
+    }
+    MoveSetPoint(c, u.goal_position, period, next);
     const double error = next->set_point - seen;
     double wanted = c.demand_per_kp_rad * u.kp * PositionError(c, error) -
                     c.demand_per_root_kp_velocity * std::sqrt(std::abs(u.kp)) * velocity;
@@ -242,7 +273,7 @@ inline double Demand(const Constants& c, const Command& u, double time, double d
     renewed = LimitByOverload(c, Clamp(wanted, -c.demand_limit, c.demand_limit), u.goal_position, period, next);
   } else {
     next->set_point = position;
-    next->overload = next->is_past_known = 0.0;
+    next->set_point_speed = next->overload = next->is_past_known = 0.0;
   }
   next->held_demand = renewed;
   const double stale = was_enabled ? 0.5 * std::min(c.period / dt, 1.0) : 0.0;

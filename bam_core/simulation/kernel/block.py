@@ -91,6 +91,8 @@ def simulate_block(
     opposing = 1.0 if stepping.opposing_only else 0.0
     substep = dt / substeps
     is_midpoint = stepping.integrator == _MIDPOINT
+    # `slew_share` is ½(1 + period / dt).
+    periods = round(1.0 / (2.0 * stepping.slew_share - 1.0)) if on.profile else 1
     half_step = 0.5 * substep if is_midpoint else 0.0
     semi_implicit = 1.0 if stepping.integrator == _SEMI_IMPLICIT else 0.0
     # Integrators but midpoint know nothing of the velocity ahead: `state.AHEAD` stays zero there.
@@ -112,7 +114,9 @@ def simulate_block(
             firmware.command(s, lanes, signals, start, k, late, late_share)
             if on.protection:
                 protection.tell_goal(s, lanes, stepping.overload_trip, stepping.resolution)
-            if on.slew:
+            if on.profile:
+                firmware.profile_goal(s, lanes, dt, periods)
+            elif on.slew:
                 firmware.follow_goal(s, lanes, stepping.slew_share)
             if on.ripple:
                 firmware.add_ripple(s, c, lanes, ripple[k], start)

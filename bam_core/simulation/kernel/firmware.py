@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.arrays import Array
+from bam_core.servo.firmware import SLACK
 from bam_core.simulation.delay import whole_steps
 from bam_core.simulation.kernel import candidate, state
 from bam_core.simulation.kernel.lanes import compiled_lanes
@@ -34,6 +35,7 @@ def set_up(s: Array, c: Array, lanes: int, now: Array, logs: LogRows, start: Any
         slew_time = c[candidate.GOAL_SLEW_TIME + i]
         s[state.RATE_TIME + i] = logs.rate_time[start + i]
         s[state.PAST_ERROR + i] = math.nan
+        s[state.SET_ACCELERATION + i] = logs.goal_acceleration[start + i] * feedback
         speed = 1.0 / slew_time if slew_time > 0.0 else stepping.goal_speed_limit
         s[state.FARTHEST + i] = stepping.dt * (speed if feedback > 0.0 else math.inf)
 
@@ -97,6 +99,41 @@ def follow_goal(s: Array, lanes: int, share: float) -> None:
         s[state.GOAL + i] = (
             s[state.POSITION + i] if is_off else point - (1.0 - share) * moved * (abs(moved) / most)
         )
+
+
+@compiled_lanes
+def profile_goal(s: Array, lanes: int, dt: float, periods: int) -> None:
+    """Let the set-point follow the goal with limited acceleration, see `PositionFirmware.profiled`.
+
+    The firmware works with the mean of its set-points in the step, one for each of its `periods`.
+    """
+    time = dt / periods
+    for i in range(np.uint64(lanes)):
+        goal, acceleration = s[state.GOAL + i], s[state.SET_ACCELERATION + i]
+        point, speed, most = s[state.SET_POINT + i], s[state.SET_SPEED + i], s[state.FARTHEST + i] / periods
+        change = acceleration * time
+        half, fastest, total = 0.5 * change, most / time, 0.0
+        for _ in range(periods):
+            ahead = goal - point
+            if acceleration > 0.0:
+                way = 2.0 * acceleration * abs(ahead)
+                wanted = math.copysign(min(fastest, way / (half + math.sqrt(half * half + way))), ahead)
+                speed += min(max(wanted - speed, -change), change)
+                moved = speed * time
+                arrives = (
+                    (abs(speed) <= change * (1.0 + SLACK))
+                    & (speed * ahead >= 0.0)
+                    & (abs(moved) >= abs(ahead))
+                )
+                point = goal if arrives else point + moved
+                speed = 0.0 if arrives else speed
+            else:
+                point = point + min(max(ahead, -most), most) if abs(ahead) > most else goal
+            total += point
+        is_off = s[state.ENABLED + i] <= 0.0
+        s[state.SET_POINT + i] = s[state.POSITION + i] if is_off else point
+        s[state.SET_SPEED + i] = 0.0 if is_off else speed
+        s[state.GOAL + i] = s[state.POSITION + i] if is_off else total / periods
 
 
 @compiled_lanes

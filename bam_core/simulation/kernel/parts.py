@@ -25,6 +25,7 @@ class Parts(NamedTuple):
         counts: the firmware sees whole counts of its encoder.
         ripple: the supply ripples.
         slew: the set-point takes time to follow the goal.
+        profile: the set-point's acceleration is limited.
         error_shape: the firmware has a dead band or an offset.
         rate: the firmware has a derivative gain.
         protection: the firmware protects itself from overload.
@@ -38,6 +39,7 @@ class Parts(NamedTuple):
     counts: bool
     ripple: bool
     slew: bool
+    profile: bool
     error_shape: bool
     rate: bool
     protection: bool
@@ -61,6 +63,7 @@ def parts_of(s: Array, c: Array, lanes: int, ripples: bool, stepping: Stepping) 
     counts = _is_on(c, candidate.ENCODER_QUANTISATION, lanes)
     ripple = ripples and _is_on(c, candidate.SUPPLY_RIPPLE, lanes)
     slew = stepping.goal_speed_limit < math.inf or _is_on(c, candidate.GOAL_SLEW_TIME, lanes)
+    profile = _is_on(s, state.SET_ACCELERATION, lanes)
     error_shape = stepping.dead_band > 0.0 or stepping.error_offset > 0.0
     rate = _is_on(s, state.RATE_TIME, lanes)
     protection = stepping.overload_trip < math.inf
@@ -70,6 +73,7 @@ def parts_of(s: Array, c: Array, lanes: int, ripples: bool, stepping: Stepping) 
         or rate
         or protection
         or slew
+        or profile
         or coasting
         or counts
         or ripple
@@ -85,6 +89,7 @@ def parts_of(s: Array, c: Array, lanes: int, ripples: bool, stepping: Stepping) 
         counts,
         ripple,
         slew,
+        profile,
         error_shape,
         rate,
         protection,

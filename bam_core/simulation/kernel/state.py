@@ -7,7 +7,7 @@ import numpy as np
 
 from bam_core.simulation.kernel.lanes import BLOCK
 
-ROWS = 49
+ROWS = 51
 
 (
     POSITION,
@@ -59,4 +59,6 @@ ROWS = 49
     LOAD_SLOPE,
     LOAD_DAMPING,
     LOAD_ACROSS,
+    SET_SPEED,
+    SET_ACCELERATION,
 ) = (np.uint64(row * BLOCK) for row in range(ROWS))

@@ -12,7 +12,7 @@ import pytest
 from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from bam_core.errors import Missing, NotWritable, OutOfRange
+from bam_core.errors import Missing, NotWritable, OutOfRange, Unsupported
 from bam_core.exchange import bam_log, bam_log_text, write_bag
 from bam_core.exchange.log_bag import DEFINITIONS, TOPICS
 from bam_core.recordings import load_recordings, read_bag, read_json_log
@@ -68,6 +68,15 @@ def test_a_derivative_gain_stays_in_bag_and_log(tmp_path: Path) -> None:
     write_bag(recording, tmp_path / "bag", start_ns=START)
     assert read_bag(tmp_path / "bag").kd == 32.0
     assert bam_log(recording)["kd"] == 32.0
+
+
+def test_a_limited_acceleration_stays_in_a_log_and_no_bag_loses_it(tmp_path: Path) -> None:
+    recording = dataclasses.replace(random_run(1, 5e-3), goal_acceleration=38.6)
+    (tmp_path / "log.json").write_text(bam_log_text(recording), encoding="utf-8")
+    assert read_json_log(tmp_path / "log.json").goal_acceleration == 38.6
+    with refused(Unsupported, thing=f"recording '{recording.name}', goal_acceleration"):
+        write_bag(recording, tmp_path / "bag", start_ns=START)
+    assert not (tmp_path / "bag").exists()
 
 
 def test_a_log_of_a_log_is_the_log(logs: list[Path]) -> None:

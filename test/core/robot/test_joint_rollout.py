@@ -45,10 +45,18 @@ def rollout(run: RobotRun, servo: dict[str, ServoModel], step: float = STEP) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "kd", "largest"), [("mx106", 0.0, 5e-5), ("xl330", 0.0, 5e-5), ("sts3215", 32.0, 2e-4)]
+    ("name", "kd", "acceleration", "largest"),
+    [
+        ("mx106", 0.0, None, 5e-5),
+        ("xl330", 0.0, None, 5e-5),
+        ("sts3215", 32.0, None, 2e-4),
+        ("sts3215", 32.0, {"pivot": 20.0}, 2e-4),
+    ],
 )
-def test_a_robot_of_one_joint_moves_as_in_mujoco(name: str, kd: float, largest: float) -> None:
-    """With a voltage law, a current law, and a derivative gain; friction M6, or what the servo has."""
+def test_a_robot_of_one_joint_moves_as_in_mujoco(
+    name: str, kd: float, acceleration: dict[str, float] | None, largest: float
+) -> None:
+    """With a voltage law, a current law, a derivative gain, and set-points of limited acceleration."""
     run = goals()
     run = replace(
         run,
@@ -57,6 +65,7 @@ def test_a_robot_of_one_joint_moves_as_in_mujoco(name: str, kd: float, largest: 
         position=run.position[:, :1],
         kp={"xl330": 400.0}.get(name, 16.0),
         kd=kd,
+        goal_acceleration=acceleration,
         supply_voltage={"xl330": 5.0}.get(name, 12.0),
     )
     servo = {"pivot": load_servo(name)}

@@ -12,7 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bam_core.errors import BadData, Conflict, Malformed, Missing, MissingSoftware, UnknownName, Unreadable
+from bam_core.errors import (
+    BadData,
+    Conflict,
+    Malformed,
+    Missing,
+    MissingSoftware,
+    OutOfRange,
+    UnknownName,
+    Unreadable,
+)
 from bam_core.robot.lerobot_dataset import read_dataset_runs
 from bam_core.robot.lerobot_units import load_calibration
 from bam_core.robot.lerobot_writer import write_dataset
@@ -83,6 +92,21 @@ def test_a_derivative_gain_that_lerobot_sets_and_does_not_store_is_asked_for(
     (dataset / "bench.yaml").write_text("kd: 16\n")
     assert {run.kd for run in load_runs([dataset], RunSettings(kp=16.0))} == {16.0}
     assert _unknown(caplog) == []
+
+
+def test_the_acceleration_that_lerobot_sets_is_given_beside_a_dataset(dataset: Path) -> None:
+    def limits(**options: object) -> set[object]:
+        return {
+            run.goal_acceleration for run in load_runs([dataset], RunSettings(kp=16.0, kd=32.0, **options))
+        }
+
+    assert limits() == {None}
+    assert limits(goal_acceleration=38.6) == {38.6}
+    (dataset / "bench.yaml").write_text("goal_acceleration: 20\n")
+    assert limits() == {20.0}
+    assert limits(goal_acceleration=0.0) == {0.0}
+    with refused(OutOfRange, thing="--goal-acceleration, goal_acceleration"):
+        limits(goal_acceleration=-1.0)
 
 
 def _unknown(caplog: pytest.LogCaptureFixture) -> list[float]:

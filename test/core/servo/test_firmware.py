@@ -135,7 +135,13 @@ def test_the_compiled_set_point_follows_alike(most):
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("dead_band", -0.1), ("error_offset", -1e-3), ("goal_speed_limit", 0.0)]
+    ("field", "value"),
+    [
+        ("dead_band", -0.1),
+        ("error_offset", -1e-3),
+        ("goal_speed_limit", 0.0),
+        ("goal_acceleration_limit", 0.0),
+    ],
 )
 def test_a_shape_out_of_range_is_refused(field, value):
     with pytest.raises(OutOfRange, match=field):

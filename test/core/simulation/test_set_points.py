@@ -13,7 +13,7 @@ from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.rollout_settings import RolloutSettings
-from bam_core.simulation.set_points import slewed_means
+from bam_core.simulation.set_points import SetPointLimits, slewed_means
 from bam_core.simulation.synthetic import SynthesisSettings, synthesize
 from test.core.refusals import refused
 
@@ -23,14 +23,14 @@ SERVO = load_servo("sts3215")
 
 def test_a_set_point_goes_at_its_speed_and_a_step_has_its_mean() -> None:
     goal, on = np.array([0.0, 0.5, 0.5, 0.5, 0.5, 0.5]), np.ones(6)
-    means = slewed_means(goal, on, np.zeros(6), 0.2, 2)
+    means = slewed_means(goal, on, np.zeros(6), SetPointLimits(1.0, 0.2, 0.0), 2)
     assert means == pytest.approx([0.1, 0.45, 0.5])
 
 
 def test_where_torque_comes_on_a_set_point_starts_from_the_servo() -> None:
     goal, on = np.full(5, 1.0), np.array([1.0, 0.0, 0.0, 1.0, 1.0])
     position = np.array([1.0, 0.8, 0.6, 0.4, 0.4])
-    points = slewed_means(goal, on, position, 0.1, 1)
+    points = slewed_means(goal, on, position, SetPointLimits(1.0, 0.1, 0.0), 1)
     assert points == pytest.approx([1.0, 1.0, 1.0, 0.7, 0.8])  # held while off
 
 

@@ -41,6 +41,7 @@ def with_memory() -> ServoModel:
         SERVO.firmware,
         name="own",
         goal_speed_limit=2.0,
+        goal_acceleration_limit=30.0,
         protection=OverloadProtection(threshold=0.2, time=0.05, limit=0.1),
     )
     servo = affected(SERVO, winding_heating=8.0, load_inertia=0.5, friction_direction=0.1)

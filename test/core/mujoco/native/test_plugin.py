@@ -112,7 +112,12 @@ def test_a_bench_moves_as_with_the_python_plugin(name: str, dt: float) -> None:
 @pytest.mark.parametrize(("name", "kp"), [("mx106", 32.0), ("erob80_100", 60.0)])
 def test_so_it_does_with_a_firmware_that_shapes_its_error(name: str, kp: float, dt: float) -> None:
     servo = load_servo(name)
-    shape = {"dead_band": 0.01, "error_offset": 0.02, "goal_speed_limit": 2.0}
+    shape = {
+        "dead_band": 0.01,
+        "error_offset": 0.02,
+        "goal_speed_limit": 2.0,
+        "goal_acceleration_limit": 30.0,
+    }
     firmware = dataclasses.replace(servo.firmware, name="shaped", **shape)
     same_motion(dataclasses.replace(servo, firmware=firmware), LOADS[name], kp, dt)
 
