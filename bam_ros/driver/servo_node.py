@@ -299,7 +299,7 @@ class ServoNode(LifecycleNode):
         self._publish_configuration(bus)
         self.get_logger().info(summary)
         if self._by_position and not self._trajectory_actions:
-            self.get_logger().info(str(NoTrajectoryAction()))
+            self.get_logger().warning(str(NoTrajectoryAction()))
         for warning in (*limit_warnings(bus, self._limits), *bus.warnings):
             self.get_logger().warning(str(warning))
         return TransitionCallbackReturn.SUCCESS

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from bam_core.errors import WrongType
+from bam_core.errors import UnknownName, WrongType
 from bam_core.text.comma_list import comma_list
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
@@ -78,3 +80,25 @@ def _item(text: str, kind: type) -> Any:
     if text.lower() not in _BOOLEANS:
         raise ValueError(text)
     return _BOOLEANS[text.lower()]
+
+
+def refuse_unknown(words: Sequence[str], file: str, names: Sequence[str]) -> None:
+    """Refuse arguments of a command line that a launch file does not declare; launch would ignore them.
+
+    Those of a file that includes this one are not its own: nothing is refused then.
+
+    Args:
+        words: of the command, such as `ros2 launch bam_bench record.launch.py port:=/dev/ttyUSB0`.
+        file: name of the launch file.
+        names: of its arguments.
+
+    Raises:
+        UnknownName: an argument is not declared.
+    """
+    files = [index for index, word in enumerate(words) if word.endswith(".launch.py")]
+    if not files or Path(words[files[0]]).name != file:
+        return
+    for word in words[files[0] + 1 :]:
+        name, assigned, _ = word.partition(":=")
+        if assigned and name not in names:
+            raise UnknownName("launch argument", name, names)

@@ -7,10 +7,12 @@ where the group that included the file has ended, and its arguments and namespac
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import re
 import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -23,7 +25,7 @@ from launch.actions import DeclareLaunchArgument, GroupAction, OpaqueFunction, S
 from launch_ros.actions import Node
 
 from bam_core.errors import UnknownName, Unreadable, WrongValue
-from bam_ros.launching.argument import Argument
+from bam_ros.launching.argument import Argument, refuse_unknown
 from bam_ros.launching.memory_file import memory_file
 
 PACKAGE = "bam_bench"
@@ -247,6 +249,8 @@ def describe_launch(
     table = (*arguments, *COMMON)
 
     def visit(context: LaunchContext) -> list[Action]:
+        file = Path(inspect.getfile(actions)).name
+        refuse_unknown(sys.argv, file, [argument.name for argument in table])
         return list(actions(LaunchValues(context, table)))
 
     return LaunchDescription([*map(declaration, table), OpaqueFunction(function=visit)])
