@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the table: ``python -m studies.so101 FOLDER [--identified DIR --models m4,m6]``."""
+"""Print the table: ``python -m studies.so101 FOLDER [--identified DIR --models m4,m6 --horizon 1]``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,17 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="with so101.xml and runs/")
     parser.add_argument("--identified", type=Path, help="what 'bam robot identify' wrote")
     parser.add_argument("--models", default="m4", help="friction models in it (default: %(default)s)")
+    parser.add_argument(
+        "--horizon",
+        type=float,
+        help="s, after which simulations start anew (default: never)",
+    )
     arguments = parser.parse_args(words)
     try:
         arm = Arm.load(arguments.folder)
         rows = {}
-        for name, simulate in ways(arm, arguments.identified, comma_list(arguments.models)):
+        models = comma_list(arguments.models)
+        for name, simulate in ways(arm, arguments.identified, models, arguments.horizon):
             print(name, file=sys.stderr, flush=True)
             rows[name] = validated(simulate, arm.test)
     except BamError as error:

@@ -62,17 +62,24 @@ class Arm:
         )
 
 
-def ways(arm: Arm, identified: Path | None, models: Sequence[str]) -> Iterator[tuple[str, Simulate]]:
+def ways(
+    arm: Arm, identified: Path | None, models: Sequence[str], horizon: float | None = None
+) -> Iterator[tuple[str, Simulate]]:
     """Yield the name of each row and what simulates a run.
 
     Args:
         arm: the arm.
         identified: what ``bam robot identify`` wrote from the runs to fit; None: there is nothing.
         models: friction models in it.
+        horizon: s, after which simulations with servos start anew from measured states; None: never. The
+            description's own actuators have no row then.
     """
-    yield "description as it is", DescribedArm(spec=arm.spec).simulate
-    yield f"description, kp {_OLD_KP}", DescribedArm(spec=arm.spec, kp=_OLD_KP).simulate
     servo, bench = load_servo("sts3215"), RobotBench.make(arm.spec, "fixed", step=_STEP)
+    if horizon is None:
+        yield "description as it is", DescribedArm(spec=arm.spec).simulate
+        yield f"description, kp {_OLD_KP}", DescribedArm(spec=arm.spec, kp=_OLD_KP).simulate
+    else:
+        bench = bench.restarted(horizon)
     joints = [joint.name for joint in arm.spec.joints]
 
     def as_servos(name: str | Path, deviations: RobotDeviations) -> Simulate:

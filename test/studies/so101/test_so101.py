@@ -12,7 +12,7 @@ import pytest
 from studies.so101.__main__ import main
 from studies.so101.described import DescribedArm
 from studies.so101.split import TEST, TRAIN
-from studies.so101.table import text, validated
+from studies.so101.table import Arm, text, validated, ways
 from test.core.whole_robot_cases import JOINTS, arm, goals
 
 
@@ -49,6 +49,17 @@ def test_the_table_has_a_row_of_each_way_and_a_column_of_each_joint() -> None:
     header, _, line = text(rows).splitlines()
     assert header.split("  ")[-1].strip() == "elbow"
     assert line.split()[1:] == ["20.0", "10.0", "30.0"]
+
+
+def test_short_horizons_start_anew_from_measured_states() -> None:
+    """The sagging arm of the library's servos stays nearer to its measurement; actuators have no such row."""
+    run = replace(goals(1.0), position=goals(1.0).goal_position)
+    small = Arm(spec=_described(), train=[run], test=[run])
+    whole, short = (dict(ways(small, None, (), horizon)) for horizon in (None, 0.1))
+    assert set(short) == {"library servo"}
+    assert len(whole) == 3
+    off = [validated(rows["library servo"], [run]).mae for rows in (whole, short)]
+    assert off[1] < 0.95 * off[0]
 
 
 def test_a_folder_without_the_runs_is_one_line(tmp_path: object, capsys: pytest.CaptureFixture[str]) -> None:
