@@ -88,7 +88,7 @@ def refuse_unknown(words: Sequence[str], file: str, names: Sequence[str]) -> Non
     Those of a file that includes this one are not its own: nothing is refused then.
 
     Args:
-        words: of the command, such as `ros2 launch bam_bench record.launch.py port:=/dev/ttyUSB0`.
+        words: of the command, with the file, such as `… record.launch.py port:=/dev/ttyUSB0`.
         file: name of the launch file.
         names: of its arguments.
 
