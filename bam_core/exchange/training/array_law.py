@@ -17,6 +17,7 @@ import numpy as np
 from bam_core.errors import Unsupported
 from bam_core.exchange.training.linear_drive import DriveGains
 from bam_core.identification.uncertainty.drawn_servos import draw_servos
+from bam_core.servo.firmware import SLACK
 from bam_core.servo.friction import FRICTION_PARAMETERS
 from bam_core.servo.model import ServoModel, load_servo
 
@@ -43,7 +44,8 @@ class ServoArrays(NamedTuple):
         rate_time: T of a derivative gain, s.
         dead_band: error up to which the demand is zero, rad.
         error_offset: added to larger errors, in their direction, rad.
-        goal_speed_limit: of the set-point, rad/s; a large number where it jumps.
+        goal_speed_limit: of the set-point, rad/s; `NO_LIMIT` where it jumps.
+        goal_acceleration_limit: of the set-point, rad/s²; `NO_LIMIT` where its speed jumps.
         opposing: 1 with the quadratic rule "opposing" of BAM's program, 0 with that of the paper.
         viscous, coulomb, stribeck_coulomb, stribeck_velocity, stribeck_exponent, load_motor, load_external,
             load_motor_stribeck, load_external_stribeck, quadratic_motor, quadratic_external: of eq. 10.
@@ -62,6 +64,7 @@ class ServoArrays(NamedTuple):
     dead_band: Numbers
     error_offset: Numbers
     goal_speed_limit: Numbers
+    goal_acceleration_limit: Numbers
     opposing: Numbers
     viscous: Numbers
     coulomb: Numbers
@@ -82,11 +85,13 @@ class FirmwareState(NamedTuple):
 
     Attributes:
         set_point: rad.
+        set_speed: of the set-point, rad/s.
         error: of the last step, rad.
         running: 1 where torque was on in the last step, else 0.
     """
 
     set_point: Numbers
+    set_speed: Numbers
     error: Numbers
     running: Numbers
 
@@ -107,7 +112,8 @@ class Joint(NamedTuple):
     inertia: Numbers
 
 
-_NO_LIMIT = 1e6  # rad/s, for set-points that jump: finite, so that gradients are
+NO_LIMIT = 1e6
+"""rad/s or rad/s²: of set-points that jump; finite, so that gradients are."""
 
 _LACKING = (
     "winding_heating",
@@ -163,7 +169,7 @@ def arrays_leave_out(servo: ServoModel) -> tuple[str, ...]:
 def begin(position: Numbers, *, xp: Any = np) -> FirmwareState:
     """Return the state of an episode that begins, in the shape of the positions."""
     zero = xp.zeros_like(position)
-    return FirmwareState(set_point=zero, error=zero, running=zero)
+    return FirmwareState(set_point=zero, set_speed=zero, error=zero, running=zero)
 
 
 def reset(state: FirmwareState, done: Numbers, *, xp: Any = np) -> FirmwareState:
@@ -194,8 +200,7 @@ def motor_torque(
     """
     running = state.running > 0.5
     start = xp.where(running, state.set_point, joint.position)
-    reach = servo.goal_speed_limit * dt
-    set_point = start + _clipped(goal - start, reach, xp)
+    set_point, set_speed = _set_point(servo, start, xp.where(running, state.set_speed, 0.0), goal, dt, xp)
     error = set_point - joint.position
     rate = xp.where(running, (error - state.error) / dt, -joint.velocity)
     shaped = xp.where(xp.abs(error) <= servo.dead_band, 0.0, error + servo.error_offset * xp.sign(error))
@@ -210,6 +215,7 @@ def motor_torque(
     zero = xp.zeros_like(torque)
     new = FirmwareState(
         set_point=xp.where(enabled, set_point, zero),
+        set_speed=xp.where(enabled, set_speed, zero),
         error=xp.where(enabled, error, zero),
         running=xp.where(enabled, zero + 1.0, zero),
     )
@@ -274,6 +280,29 @@ def pendulum_step(
     )
 
 
+def _set_point(
+    servo: ServoArrays, before: Numbers, speed: Numbers, goal: Numbers, dt: float, xp: Any
+) -> tuple[Numbers, Numbers]:
+    """Return set-point and its speed after a period, as `bam_core.servo.firmware.profiled` has them."""
+    ahead = goal - before
+    jumps = before + _clipped(ahead, servo.goal_speed_limit * dt, xp)
+    change = servo.goal_acceleration_limit * dt
+    half, way = 0.5 * change, 2.0 * servo.goal_acceleration_limit * xp.abs(ahead)
+    stopping = way / (half + (half * half + way) ** 0.5)
+    wanted = xp.sign(ahead) * _clipped(stopping, servo.goal_speed_limit, xp)
+    next_speed = speed + _clipped(wanted - speed, change, xp)
+    moved = next_speed * dt
+    arrives = (
+        (xp.abs(next_speed) <= change * (1.0 + SLACK))
+        & (next_speed * ahead >= 0.0)
+        & (xp.abs(moved) >= xp.abs(ahead))
+    )
+    zero = xp.zeros_like(ahead)
+    limited = xp.zeros_like(ahead) + servo.goal_acceleration_limit < NO_LIMIT
+    point = xp.where(limited, xp.where(arrives, goal + zero, before + moved), jumps)
+    return point, xp.where(limited, xp.where(arrives, zero, next_speed), zero)
+
+
 def _clipped(values: Numbers, limit: Numbers, xp: Any) -> Numbers:
     """Return values within ±limit; both broadcast."""
     below = xp.where(values < -limit, -limit + 0.0 * values, values)
@@ -298,7 +327,8 @@ def _numbers(servo: ServoModel, gains: DriveGains) -> ServoArrays:
         rate_time=firmware.rate_time(gains.kp, gains.kd),
         dead_band=firmware.dead_band,
         error_offset=firmware.error_offset,
-        goal_speed_limit=min(slewed, _NO_LIMIT),
+        goal_speed_limit=min(slewed, NO_LIMIT),
+        goal_acceleration_limit=min(firmware.goal_acceleration_limit, NO_LIMIT),
         armature=servo.motor.armature,
         opposing=float(servo.friction.quadratic_rule == "opposing"),
         **{name: getattr(servo.friction, name) for name in FRICTION_PARAMETERS},

@@ -18,6 +18,7 @@ from bam_core.errors import Unsupported
 from bam_core.exchange.conformance import conformance
 from bam_core.exchange.conformance.step import ServoNumbers, Step
 from bam_core.exchange.training.array_law import (
+    NO_LIMIT,
     FirmwareState,
     Joint,
     ServoArrays,
@@ -42,9 +43,12 @@ GAINS = DriveGains(kp=400.0)
 
 def arrays_of(numbers: ServoNumbers) -> ServoArrays:
     given = {name: value for name, value in vars(numbers).items() if name in ServoArrays._fields}
-    speed = min(numbers.goal_speed_limit, 1e6)
+    limits = {
+        name: min(getattr(numbers, name), NO_LIMIT)
+        for name in ("goal_speed_limit", "goal_acceleration_limit")
+    }
     return ServoArrays(
-        **{**given, **numbers.friction, "goal_speed_limit": speed},
+        **{**given, **numbers.friction, **limits},
         current_law=float(numbers.law == "current"),
         torque_saturation=0.0,
         opposing=0.0,
@@ -116,9 +120,9 @@ def test_servos_of_a_batch_are_those_one_by_one() -> None:
 
 
 def test_a_reset_world_forgets_and_the_others_do_not() -> None:
-    state = FirmwareState(*(np.array([0.3, 0.4]) for _ in range(3)))
+    state = FirmwareState(*(np.array([0.3, 0.4]) for _ in FirmwareState._fields))
     done = reset(state, np.array([True, False]))
-    assert [value.tolist() for value in done] == [[0.0, 0.4]] * 3
+    assert [value.tolist() for value in done] == [[0.0, 0.4]] * len(FirmwareState._fields)
 
 
 def test_gradients_are_finite_differences_away_from_sticking_and_finite_everywhere() -> None:
