@@ -56,9 +56,7 @@ def identified_robot(directory: Path, *, error: float = TOLD, test: bool = True)
         patch.setattr(
             identification,
             "fit_robot",
-            lambda search, train, joints, unknowns, quick, progress, before=None: fitted(
-                unknowns, error=error
-            ),
+            lambda benches, train, joints, unknowns, **_: fitted(unknowns, error=error),
         )
         write_robot_identification(
             identify_robot(task, RobotIdentifySettings(models=MODELS)), directory, "arm <small>"
