@@ -298,18 +298,19 @@ class DynamixelBus(ServoBus):
         stamp, self._acquired = min(taken)
         states = [servo.decode(*answers[servo.id]) for servo in self._servos]
         self._check(time.monotonic())
+        position, velocity, current, duty, voltage, temperature, errors = zip(*states, strict=True)
         return ServoSample(
             stamp=stamp,
-            position=tuple(state.position for state in states),
-            velocity=tuple(state.velocity for state in states),
-            current=tuple(state.current for state in states),
-            duty=tuple(state.duty for state in states),
+            position=position,
+            velocity=velocity,
+            current=current,
+            duty=duty,
             effort=(math.nan,) * len(states),
-            voltage=tuple(state.voltage for state in states),
-            temperature=tuple(state.temperature for state in states),
-            goal_position=tuple(servo.goal_position for servo in self._servos),
-            torque_enabled=tuple(bool(servo.torque) for servo in self._servos),
-            hardware_error=tuple(state.hardware_error for state in states),
+            voltage=voltage,
+            temperature=temperature,
+            goal_position=tuple([servo.goal_position for servo in self._servos]),
+            torque_enabled=tuple([bool(servo.torque) for servo in self._servos]),
+            hardware_error=errors,
             read_after=tuple(moment - self._acquired for _, moment in taken) if len(set(taken)) > 1 else (),
         )
 

@@ -69,10 +69,10 @@ def hardware_errors(table: ControlTable, bits: int) -> int:
 
     Of a register that holds a code instead of bits only its being 0 is understood.
     """
-    if table.protocol == 2 and table.error_register not in table:
+    if not bits or (table.protocol == 2 and table.error_register not in table):
         return 0
     if table.error_register == "error_code":
-        return int(HardwareError.DRIVE) if bits else 0
+        return int(HardwareError.DRIVE)
     known = _PROTOCOL1 if table.protocol == 1 else _PROTOCOL2
     if table.error_bits is not None:
         known = {bit: HardwareError[name] for bit, name in table.error_bits.items()}

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers of servos over the SDK: the same calls for both protocols, errors as exceptions."""
+"""Registers of servos over the SDK: the same calls for both protocols, errors as exceptions.
+
+The two packets of every cycle are composed and taken apart here, in less time than the SDK needs. What does
+not come exactly as expected is left to the SDK.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,9 @@ import dynamixel_sdk as sdk
 
 from bam_core.errors import Unsupported
 from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout
+from bam_ros.dynamixel.block_read import Answers, BlockRead
 from bam_ros.dynamixel.errors import check_result, refusal
+from bam_ros.dynamixel.packets import TO_ALL, instruction_packet
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.register import Register
 
@@ -67,20 +73,17 @@ class Link:
 
     def read_block(
         self, servos: Sequence[int], address: int, length: int, attempts: int = _ATTEMPTS
-    ) -> dict[int, tuple[bytes, int]]:
+    ) -> Answers:
         """Read the same block of several servos in one transaction; see `read_blocks`."""
-        return self.read_blocks(dict.fromkeys(servos, (address, length)), attempts)
+        blocks = dict.fromkeys(servos, (address, length))
+        return self.read_blocks(BlockRead.of(self.protocol, blocks), attempts)
 
-    def read_blocks(
-        self, blocks: Mapping[int, tuple[int, int]], attempts: int = _ATTEMPTS, *, fast: bool = False
-    ) -> dict[int, tuple[bytes, int]]:
+    def read_blocks(self, request: BlockRead, attempts: int = _ATTEMPTS) -> Answers:
         """Read a block of each of several servos in one transaction.
 
         Args:
-            blocks: id -> address of the first register, and how many bytes.
+            request: what is read; firmwares that do not know fast reads stay silent.
             attempts: how often a lost answer is asked for.
-            fast: let them answer in one packet (Protocol 2.0, two servos or more); firmwares that do not know
-                that stay silent.
 
         Returns:
             Per id the bytes and the error byte of its status packet.
@@ -92,7 +95,7 @@ class Link:
         while True:
             attempts -= 1
             try:
-                answers = self._read_once(blocks, fast)
+                answers = self._read_once(request)
                 break
             except (BusTimeout, BusCorrupt):
                 self.port.drain(quiet)
@@ -111,28 +114,18 @@ class Link:
         """
         self.port.drain(max(time.monotonic() - began, _QUIET))
 
-    def _read_once(self, blocks: Mapping[int, tuple[int, int]], fast: bool) -> dict[int, tuple[bytes, int]]:
-        port, handler = self.port, self._handler
-        servos = list(blocks)
-        address, length = blocks[servos[0]]
-        if len(servos) == 1:
-            sent = handler.readTx(port, servos[0], address, length)
-        elif self.protocol == 1:
-            # The SDK's GroupBulkRead passes this method an argument it does not have.
-            request = [byte for servo, (start, count) in blocks.items() for byte in (count, servo, start)]
-            sent = handler.bulkReadTx(port, request, len(request))
-        elif len(set(blocks.values())) == 1:
-            sent = handler.syncReadTx(port, address, length, servos, len(servos), fast)
-        else:
-            request = [
-                byte
-                for servo, block in blocks.items()
-                for byte in (servo, *(part for word in block for part in word.to_bytes(2, "little")))
-            ]
-            sent = handler.bulkReadTx(port, request, len(request), fast)
+    def _read_once(self, request: BlockRead) -> Answers:
+        port = self.port
+        port.clearPort()
+        if port.writePort(request.packet) != len(request.packet):
+            check_result(sdk.COMM_TX_FAIL, f"id {next(iter(request.blocks))}")
         asked, asked_at = time.time_ns(), time.monotonic()
-        check_result(sent, f"id {servos[0]}")
-        answers = self._fast_answers(blocks) if fast else self._answers(blocks)
+        port.setPacketTimeout(request.length)
+        answers = request.take(port.peek(request.length, request.begin))
+        if answers is not None:
+            port.readPort(request.length)
+        else:  # the SDK finds packets among other bytes, and tells which one is missing or damaged
+            answers = self._fast_answers(request.blocks) if request.fast else self._answers(request.blocks)
         # A servo takes its state when the request has arrived. What follows says nothing about that moment:
         # the answer may wait in the adapter's buffer, and this process for its turn. An emulated servo, whose
         # line has no baud rate, may have answered sooner than the request takes on a wire.
@@ -140,7 +133,7 @@ class Link:
         self.taken, self.taken_at = asked + round(1e9 * on_its_way), asked_at + on_its_way
         return answers
 
-    def _answers(self, blocks: Mapping[int, tuple[int, int]]) -> dict[int, tuple[bytes, int]]:
+    def _answers(self, blocks: Mapping[int, tuple[int, int]]) -> Answers:
         """Receive a packet of each servo."""
         answers = {}
         for servo, (address, length) in blocks.items():
@@ -156,7 +149,7 @@ class Link:
             answers[servo] = (bytes(data), error)
         return answers
 
-    def _fast_answers(self, blocks: Mapping[int, tuple[int, int]]) -> dict[int, tuple[bytes, int]]:
+    def _fast_answers(self, blocks: Mapping[int, tuple[int, int]]) -> Answers:
         """Receive the one packet of all servos: of each its error byte, id, data and a CRC of all so far."""
         who = f"ids {', '.join(map(str, blocks))}"
         packet, result = self._handler.rxPacket(self.port, True)
@@ -216,10 +209,14 @@ class Link:
         check_result(result, f"id {servo}")
 
     def sync_write(self, register: Register, counts: Mapping[int, int]) -> None:
-        """Write the same register of several servos in one packet that nobody confirms."""
-        data = [byte for servo, count in counts.items() for byte in (servo, *register.encode(count))]
-        result = self._handler.syncWriteTxOnly(self.port, register.address, register.size, data, len(data))
-        check_result(result, f"ids {', '.join(map(str, counts))}")
+        """Write the same register of several servos in one packet that nobody confirms.
+
+        Raises:
+            BamError: the packet could not be sent.
+        """
+        packet = sync_write_packet(self.protocol, register, counts)
+        if self.port.writePort(packet) != len(packet):
+            check_result(sdk.COMM_TX_FAIL, f"ids {', '.join(map(str, counts))}")
 
     def reboot(self, servo: int) -> None:
         """Restart a servo; Protocol 2.0 only.
@@ -232,25 +229,8 @@ class Link:
 
 
 def sync_write_packet(protocol: int, register: Register, counts: Mapping[int, int]) -> bytes:
-    """Return the bytes of the packet that `Link.sync_write` would send."""
-    wire = _Wire()
-    data = [byte for servo, count in counts.items() for byte in (servo, *register.encode(count))]
-    handler: Any = sdk.PacketHandler(float(protocol or 1))  # Feetech's packets are those of Protocol 1.0
-    handler.syncWriteTxOnly(wire, register.address, register.size, data, len(data))
-    return bytes(wire.sent)
-
-
-class _Wire:
-    """A port that only keeps what is sent."""
-
-    is_using = False
-
-    def __init__(self) -> None:
-        self.sent = bytearray()
-
-    def clearPort(self) -> None:  # noqa: N802
-        pass
-
-    def writePort(self, packet: Sequence[int]) -> int:  # noqa: N802
-        self.sent += bytes(packet)
-        return len(packet)
+    """Return the packet that writes a register of several servos."""
+    size = 2 if protocol == 2 else 1
+    place = register.address.to_bytes(size, "little") + register.size.to_bytes(size, "little")
+    data = b"".join(bytes((servo,)) + register.encode(count) for servo, count in counts.items())
+    return instruction_packet(protocol, TO_ALL, sdk.INST_SYNC_WRITE, place + data)

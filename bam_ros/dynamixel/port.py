@@ -140,6 +140,20 @@ class SerialPort(PortHandler):
         del self._buffer[:length]
         return data
 
+    def peek(self, length: int, begin: bytes) -> bytes:
+        """Wait for bytes and return at most `length` of them, which remain to be read.
+
+        Args:
+            length: waits for so many, at most until the packet timeout.
+            begin: of them; what begins in another way is not waited for.
+        """
+        buffer = self._buffer
+        while len(buffer) < length and begin.startswith(buffer[: len(begin)]):
+            left = self.packet_timeout - self.getTimeSinceStart()
+            if left <= 0.0 or not self._receive(left):
+                break
+        return bytes(buffer[:length])
+
     def writePort(self, packet: Sequence[int]) -> int:  # noqa: N802
         """Write a whole packet, behind those that were held, and return its length."""
         self.before_write()

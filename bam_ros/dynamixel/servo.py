@@ -271,7 +271,7 @@ class DynamixelServo:
             self._borrowed.pointers = packed.pointer_address, held
             self.link.write_block(self.id, packed.pointer_address, packed.pointers)
         data = self.link.read_block((self.id,), packed.address, packed.length)[self.id][0]
-        if packed.witness(data) == ALL_ANSWERS:
+        if packed.measured(data) is not None:
             self.block = packed
         elif held != packed.pointers:  # a firmware whose indirect data lie elsewhere: the table is wrong
             self.link.write_block(self.id, packed.pointer_address, held)
@@ -369,25 +369,14 @@ class DynamixelServo:
             BusTimeout, BusCorrupt, BamError: the servo raised its alert and does not say why.
             Unavailable: it was restarted, and has lost what `prepare` had set.
         """
-        if self.block.packed and self.block.witness(data) != ALL_ANSWERS:
+        measured = self.block.measured(data)
+        if measured is None:
             raise Unavailable(
                 self.name, "restarted by itself, torque is off", advice="check its supply for dips"
             )
-        value = {
-            name: register.to_si(register.decode(data[cell]))
-            for name, (cell, register) in self.block.cells.items()
-        }
         if self.table.protocol == 2:
             error = self.read(self.table.error_register) if error & ALERT else 0
-        return Measured(
-            position=value["present_position"],
-            velocity=value["present_velocity"],
-            current=value.get("present_current", math.nan),
-            duty=value.get("present_pwm", value.get("present_load", math.nan)),
-            voltage=value["present_input_voltage"],
-            temperature=value["present_temperature"],
-            hardware_error=hardware_errors(self.table, error),
-        )
+        return Measured._make((*measured, hardware_errors(self.table, error)))
 
     def check(self) -> None:
         """Make sure that the servo still holds what it was told.

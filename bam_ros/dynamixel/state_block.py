@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import struct
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from bam_ros.dynamixel.control_table import ControlTable
 from bam_ros.dynamixel.register import Register
@@ -13,10 +16,18 @@ _MEASURED = (
     *("present_pwm", "present_load", "present_current", "present_velocity", "present_position"),
     *("present_input_voltage", "present_temperature"),
 )
+_QUANTITIES = (
+    *(("present_position",), ("present_velocity",), ("present_current",), ("present_pwm", "present_load")),
+    *(("present_input_voltage",), ("present_temperature",)),
+)
+"""What a servo measures: its register, or that of some servos and then that of others."""
 _MAX_DISTANCE = 20
 """Bytes between registers that are not worth reading: Protocol 1.0 has its current behind so many."""
 _WITNESS = "status_return_level"
 """Last byte of a packed block: 2 while a driver is at work, 0 where a restart has reset the pointers."""
+_WITNESSED = 2
+_FORMAT = {(1, False): "B", (1, True): "b", (2, False): "H", (2, True): "h", (4, False): "I", (4, True): "i"}
+_ORDER = {"little": "<", "big": ">"}
 _POINTER = 2  # bytes of an indirect address
 
 
@@ -43,10 +54,44 @@ class StateBlock:
         """Whether indirect addresses bring its registers together."""
         return self.pointer_address >= 0
 
-    def witness(self, data: bytes) -> int:
-        """Return what the last byte of a packed block has to be for the block to be right."""
-        cell, row = self.cells[_WITNESS]
-        return row.decode(data[cell])
+    @cached_property
+    def _unpack(self) -> Callable[[bytes], tuple[int, ...]]:
+        """Return what takes the counts out of the block's bytes, in the order of their places."""
+        cells = sorted(self.cells.values(), key=lambda cell: cell[0].start)
+        words, at = _ORDER[cells[0][1].byte_order], 0
+        for place, row in cells:
+            words += f"{place.start - at}x{_FORMAT[row.size, row.signed]}"
+            at = place.stop
+        return struct.Struct(words).unpack_from
+
+    @cached_property
+    def _quantities(self) -> tuple[tuple[int, int, float, Register | None], ...]:
+        """Return of each quantity which count it is, its zero and scale, and its row where needed."""
+        names = sorted(self.cells, key=lambda name: self.cells[name][0].start)
+        quantities: list[tuple[int, int, float, Register | None]] = []
+        for alternatives in _QUANTITIES:
+            name = next((name for name in alternatives if name in self.cells), None)
+            if name is None:
+                quantities.append((len(names), 0, 1.0, None))
+                continue
+            row = self.cells[name][1]
+            special = None if row.unit.direction_bit is None else row
+            quantities.append((names.index(name), row.unit.zero, row.unit.scale, special))
+        return tuple(quantities)
+
+    def measured(self, data: bytes) -> list[float] | None:
+        """Return position, velocity, current, duty, voltage and temperature in SI units; NaN: not measured.
+
+        None where a packed block does not hold what it should: a restart has reset its pointers.
+        """
+        counts = self._unpack(data)
+        if self.packed and counts[-1] != _WITNESSED:
+            return None
+        numbers = (*counts, math.nan)
+        return [
+            (numbers[at] - zero) * scale if row is None else row.to_si(counts[at])
+            for at, zero, scale, row in self._quantities
+        ]
 
 
 def measured_registers(table: ControlTable) -> tuple[str, ...]:

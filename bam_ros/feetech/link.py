@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import dynamixel_sdk
@@ -18,7 +17,6 @@ _RESULTS = {
     scservo_sdk.COMM_RX_CORRUPT: dynamixel_sdk.COMM_RX_CORRUPT,
     scservo_sdk.COMM_RX_FAIL: dynamixel_sdk.COMM_RX_FAIL,
 }
-_STATUS_BYTES = 6  # of an answer without data
 
 
 class FeetechLink(Link):
@@ -42,19 +40,9 @@ class _Handler:
         answer, result, error = self._sdk.txRxPacket(packet)
         return answer, _common(result), error
 
-    def readTx(self, port: SerialPort, servo: int, address: int, length: int) -> int:  # noqa: N802
-        return _common(self._sdk.readTx(servo, address, length))
-
     def readRx(self, port: SerialPort, servo: int, length: int) -> tuple[list[int], int, int]:  # noqa: N802
         data, result, error = self._sdk.readRx(servo, length)
         return data, _common(result), error
-
-    def syncReadTx(  # noqa: N802
-        self, port: SerialPort, address: int, length: int, servos: Sequence[int], count: int, fast: bool
-    ) -> int:
-        result = self._sdk.syncReadTx(address, length, list(servos), count)
-        port.setPacketTimeout((_STATUS_BYTES + length) * count)  # the SDK sets it where it reads all at once
-        return _common(result)
 
     def writeTxRx(  # noqa: N802
         self, port: SerialPort, servo: int, address: int, length: int, data: list[int]
@@ -66,11 +54,6 @@ class _Handler:
         self, port: SerialPort, servo: int, address: int, length: int, data: list[int]
     ) -> int:
         return _common(self._sdk.writeTxOnly(servo, address, length, data))
-
-    def syncWriteTxOnly(  # noqa: N802
-        self, port: SerialPort, address: int, length: int, data: list[int], count: int
-    ) -> int:
-        return _common(self._sdk.syncWriteTxOnly(address, length, data, count))
 
 
 def _common(result: int) -> int:

@@ -9,7 +9,6 @@ from typing import Any
 
 from bam_core.errors import Conflict
 from bam_core.servo.firmware import find_firmware
-from bam_ros.dynamixel.errors import hardware_errors
 from bam_ros.dynamixel.servo import DynamixelServo, Measured
 from bam_ros.feetech.control_table import FAST_FACTOR, SLOW_UNIT
 
@@ -113,17 +112,7 @@ class FeetechServo(DynamixelServo):
 
         The current has the sign of the duty: these servos report its magnitude only.
         """
-        value = {
-            name: register.to_si(register.decode(data[cell]))
-            for name, (cell, register) in self.block.cells.items()
-        }
-        duty = value["present_load"]
-        return Measured(
-            position=value["present_position"],
-            velocity=value["present_velocity"] * self._speed_factor,
-            current=math.copysign(value["present_current"], duty),
-            duty=duty,
-            voltage=value["present_input_voltage"],
-            temperature=value["present_temperature"],
-            hardware_error=hardware_errors(self.table, error),
+        state = super().decode(data, error)
+        return state._replace(
+            velocity=state.velocity * self._speed_factor, current=math.copysign(state.current, state.duty)
         )

@@ -14,7 +14,7 @@ from bam_core.files.atomic_file import write_text
 from bam_ros.node.private_domain import private_domain
 from studies.faults.cell import Cell, try_cell
 from studies.faults.cells_file import merged, read_cells, write_cells
-from studies.faults.events import EVENTS, Event, State
+from studies.faults.events import BY_DUTY, EVENTS, Event, State
 from studies.faults.page import page
 from studies.faults.rig import Rig, Watcher, end_with_what_was_started
 from studies.faults.servos import DRIVERS
@@ -25,7 +25,7 @@ STATES = (*(state.value for state in State), STATE)
 
 def states_of(driver: str) -> Sequence[State]:
     """Return the states that a driver has: duties have no ramp; what no model has is not recorded."""
-    if driver == "feedforward":
+    if driver in BY_DUTY:
         return (State.IDLE, State.HOLDING, State.MOVING)
     return tuple(state for state in State if state is not State.RECORDING or DRIVERS[driver].servo)
 

@@ -13,7 +13,10 @@ from studies.faults.breakable import IN_CALLBACK, IN_LOOP
 
 MACHINE = 0.35
 """s that processes on shared processors may wait for their turn, in every bound."""
-SERIAL = ("dynamixel 1", "dynamixel 2", "dynamixel x", "dynamixel current", "feetech", "feedforward")
+NO_WATCHDOG = ("dynamixel 1", "dynamixel ax", "dynamixel pro", "feetech")
+"""Drivers of servos that keep their last goal until somebody reaches them."""
+BY_DUTY = ("feedforward", "feedforward x")
+SERIAL = (*NO_WATCHDOG, "dynamixel 2", "dynamixel x", "dynamixel current", "dynamixel p", *BY_DUTY)
 EMULATED = (*SERIAL, "erob")
 ALL = (*EMULATED, "simulator")
 
@@ -132,10 +135,7 @@ def _loss(driver: str, words: str) -> Follows:
 
 
 def _unplugged(driver: str) -> Follows:
-    if driver in (
-        "dynamixel 1",
-        "feetech",
-    ):  # no watchdog: the servo keeps its last goal until somebody reaches it
+    if driver in NO_WATCHDOG:
         return Follows(off=Off.OUT_OF_REACH, within=1.0 + 1.0 + MACHINE, says="port")
     return Follows(within=0.3 + MACHINE, says="port")
 
@@ -178,7 +178,7 @@ EVENTS = (
         follows=_for_drivers(
             ALL,
             lambda driver: Follows(
-                off=Off.ALL if driver == "feedforward" else Off.FIRST,
+                off=Off.ALL if driver in BY_DUTY else Off.FIRST,
                 within=_TIMEOUT + MACHINE,
                 says="no servo_commands for",
                 back=Back.STREAM,

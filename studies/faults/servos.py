@@ -185,6 +185,30 @@ class CurrentBased(XSeries):
         return {**super().parameters, "current_limit": 1.0}
 
 
+class AxSeries(OldDynamixel):
+    """AX servos: Protocol 1.0, compliance slopes instead of gains, no bulk read; no model has their law."""
+
+    driver = "dynamixel ax"
+    servo = ""
+    emulated = "ax12a"
+
+
+class PSeries(Dynamixel):
+    """Servos of the P series: position, velocity and current in cascade, which no model has."""
+
+    driver = "dynamixel p"
+    servo = ""
+    emulated = "pm54_040_s250"
+
+
+class ProSeries(Dynamixel):
+    """Servos of the PRO series: as those of the P series, without a watchdog."""
+
+    driver = "dynamixel pro"
+    servo = ""
+    emulated = "h54_100_s500_r"
+
+
 class FeedForward(Dynamixel):
     """Servos that the node commands by duty."""
 
@@ -194,10 +218,20 @@ class FeedForward(Dynamixel):
     by_position = False
     rate = 500.0  # its PID runs with it
 
+    model: ClassVar[str] = "mx106"  # whose law the node's PID has
+
     @property
     def parameters(self) -> dict[str, object]:
         """Of the driver."""
-        return {**super().parameters, "servos": ["mx106"]}
+        return {**super().parameters, "servos": [self.model]}
+
+
+class FeedForwardX(FeedForward):
+    """The same with servos of the X series in PWM mode, whose state is packed."""
+
+    driver = "feedforward x"
+    emulated = XSeries.servo
+    model = XSeries.servo
 
 
 class Erob(Emulated):
@@ -272,8 +306,8 @@ class Simulated(Servos):
 DRIVERS: Mapping[str, type[Servos]] = {
     kind.driver: kind
     for kind in (
-        *(OldDynamixel, Dynamixel, XSeries, CurrentBased),
-        *(Feetech, Erob, Simulated, FeedForward),
+        *(OldDynamixel, AxSeries, Dynamixel, XSeries, CurrentBased, PSeries, ProSeries),
+        *(Feetech, Erob, Simulated, FeedForward, FeedForwardX),
     )
 }
 

@@ -43,8 +43,10 @@ class VirtualBus:
         self.double: VirtualServo | None = None
         """Fault: one more servo, with the id of another; both answer at once."""
         self._last = 0.0
-        protocols = sorted({servo.table.protocol for servo in servos})
-        self._parsers: dict[int, StreamParser] = {number: _PARSERS[number]() for number in protocols}
+        self._listening: dict[int, list[VirtualServo]] = {}
+        for servo in sorted(servos, key=lambda servo: servo.table.protocol):
+            self._listening.setdefault(servo.table.protocol, []).append(servo)
+        self._parsers: dict[int, StreamParser] = {number: _PARSERS[number]() for number in self._listening}
 
     def update(self, now: float) -> None:
         """Let time pass on every servo."""
@@ -66,7 +68,7 @@ class VirtualBus:
         replies: list[Reply] = []
         for protocol, parser in self._parsers.items():
             for packet in parser.feed(data):
-                listening = [s for s in self.servos if s.table.protocol == protocol]
+                listening = self._listening[protocol]
                 servos = [s for s in listening if s.awake(now) and _same_baud(s, baud_rate)]
                 for servo in servos:
                     servo.update(now)

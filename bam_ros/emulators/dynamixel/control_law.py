@@ -28,6 +28,9 @@ class ControlLaw(Protocol):
     def configure(self, commands: NDArray[np.float64]) -> None:
         """Fill the bench's commands from the registers, for a servo whose torque is on."""
 
+    def aim(self, commands: NDArray[np.float64]) -> None:
+        """Fill in what depends on the goal position, for a servo that follows positions."""
+
     def to_register(self, count: int) -> int:
         """Return what the position register shows for a bench count (0: arm down)."""
 
@@ -89,6 +92,10 @@ class Protocol1Law:
             register = (register - offset) * self._registers.get("resolution_divider")
         return self.sign() * (register - self._position.unit.zero) / self._scale
 
+    def aim(self, commands: NDArray[np.float64]) -> None:
+        """Fill in what depends on the goal position, for a servo that follows positions."""
+        commands[k.GOAL] = self.to_count(self._registers.get("goal_position"))
+
     def configure(self, commands: NDArray[np.float64]) -> None:
         """Fill the bench's commands from the registers."""
         get, held = self._registers.get, self._registers.held
@@ -113,7 +120,7 @@ class Protocol1Law:
             # K_p = P/8, K_i = I·1000/2048 in 1/s, K_d = D·4/1000 in s (manual, PID gains)
             per_kp = 8.0 * self._duty_per_kp
             commands[k.MODE] = k.POSITION_MODE
-            commands[k.GOAL] = self.to_count(get("goal_position"))
+            self.aim(commands)
             commands[k.P_GAIN] = per_kp * held("position_p_gain") / 8.0
             commands[k.I_GAIN] = per_kp * held("position_i_gain") * 1000.0 / 2048.0 * k.TICK
             commands[k.D_GAIN] = per_kp * held("position_d_gain") * 4.0 / 1000.0 / k.TICK
@@ -179,6 +186,12 @@ class Protocol2Law:
     def _si(self, name: str) -> float:
         return self._registers.table[name].to_si(self._registers.get(name))
 
+    def aim(self, commands: NDArray[np.float64]) -> None:
+        """Fill in what depends on the goal position, for a servo that follows positions."""
+        commands[k.GOAL] = self.to_count(self._registers.get("goal_position"))
+        velocity, acceleration = self._profile(commands[k.GOAL])
+        commands[k.PROFILE_VELOCITY], commands[k.PROFILE_ACCELERATION] = velocity, acceleration
+
     def configure(self, commands: NDArray[np.float64]) -> None:
         """Fill the bench's commands from the registers."""
         get, mode, sign = self._registers.held, self.mode, self.sign()
@@ -204,7 +217,7 @@ class Protocol2Law:
             # K_P = P/128, K_I = I/65536, K_D = D/16, feed-forward gains a quarter of their registers (manual,
             # position PID gains); derivatives per tick.
             commands[k.MODE] = k.POSITION_MODE
-            commands[k.GOAL] = self.to_count(get("goal_position"))
+            self.aim(commands)
             commands[k.P_GAIN] = self._duty_per_kp * get("position_p_gain")
             commands[k.I_GAIN] = self._duty_per_kp * get("position_i_gain") * 128 / 65536
             commands[k.D_GAIN] = self._duty_per_kp * get("position_d_gain") * 128 / 16
@@ -213,8 +226,6 @@ class Protocol2Law:
             commands[k.FEEDFORWARD_ACCELERATION] = per_unit * get("feedforward_2nd_gain")
             if mode == self.CURRENT_POSITION:
                 commands[k.CURRENT_LIMIT] = abs(self._si("goal_current"))
-            velocity, acceleration = self._profile(commands[k.GOAL])
-            commands[k.PROFILE_VELOCITY], commands[k.PROFILE_ACCELERATION] = velocity, acceleration
 
     def _limit(self, mode: int) -> float:
         """Return the largest duty that the registers allow."""

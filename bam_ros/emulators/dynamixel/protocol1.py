@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bam_ros.dynamixel.packets import instruction_packet
 from bam_ros.emulators.dynamixel.packets import Complaint, Packet, Refused, Status, StreamParser
 
 _HEADER = b"\xff\xff"
@@ -16,8 +17,7 @@ def checksum(data: bytes) -> int:
 
 def encode_instruction(packet: Packet) -> bytes:
     """Return the bytes of an instruction packet."""
-    body = bytes((packet.id, len(packet.parameters) + 2, packet.instruction)) + packet.parameters
-    return _HEADER + body + bytes((checksum(body),))
+    return instruction_packet(1, packet.id, packet.instruction, packet.parameters)
 
 
 def encode_status(status: Status) -> bytes:

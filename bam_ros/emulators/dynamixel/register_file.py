@@ -3,15 +3,35 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from bam_ros.dynamixel.control_table import ControlTable
 from bam_ros.dynamixel.register import Register
 from bam_ros.emulators.dynamixel.packets import Complaint, Refused
 
-_FORMAT = {(1, False): "B", (1, True): "b", (2, False): "H", (2, True): "h", (4, False): "I", (4, True): "i"}
-_ORDER = {"little": "<", "big": ">"}
+_FORMAT: Mapping[tuple[int, bool], Literal["B", "b", "H", "h", "I", "i"]] = {
+    (1, False): "B",
+    (1, True): "b",
+    (2, False): "H",
+    (2, True): "h",
+    (4, False): "I",
+    (4, True): "i",
+}
+
+
+class _Swapped(Sequence[int]):
+    """The number of a register in the machine's other order of bytes, as its only element."""
+
+    def __init__(self, data: bytearray, register: Register) -> None:
+        self._data, self._register = data, register
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._register.decode(self._data[self._register.address : self._register.end])
 
 
 class RegisterFile:
@@ -27,14 +47,14 @@ class RegisterFile:
     def __init__(self, table: ControlTable) -> None:
         self.table = table
         self.data = bytearray(table.size)
-        # Looked up a dozen times per packet, hence not through Register.decode.
-        self._unpack = {
-            register.name: (
-                struct.Struct(
-                    _ORDER[register.byte_order] + _FORMAT[register.size, register.signed]
-                ).unpack_from,
-                register.address,
+        # Looked up a dozen times per packet, hence not through Register.decode: numbers that lie in `data`.
+        memory = memoryview(self.data)
+        self._numbers: dict[str, Sequence[int]] = {
+            register.name: memory[register.address : register.end].cast(
+                _FORMAT[register.size, register.signed]
             )
+            if register.byte_order == sys.byteorder
+            else _Swapped(self.data, register)
             for register in table.registers
         }
         self._at: list[Register | None] = [None] * table.size
@@ -54,12 +74,12 @@ class RegisterFile:
 
     def get(self, name: str) -> int:
         """Return the count in a register."""
-        unpack, address = self._unpack[name]
-        return int(unpack(self.data, address)[0])
+        return self._numbers[name][0]
 
     def held(self, name: str) -> int:
         """Return the count in a register; 0 where the servo has no such register."""
-        return self.get(name) if name in self._unpack else 0
+        number = self._numbers.get(name)
+        return 0 if number is None else number[0]
 
     def set(self, name: str, count: int) -> None:
         """Store a count, clipped to what fits the register's size."""
@@ -83,7 +103,7 @@ class RegisterFile:
 
     def set_known(self, name: str, count: int) -> None:
         """Store a count where the servo has such a register."""
-        if name in self._unpack:
+        if name in self._numbers:
             self.set(name, count)
 
     def overlaps(self, address: int, length: int, first: int, last: int) -> bool:

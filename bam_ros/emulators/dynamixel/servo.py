@@ -29,6 +29,7 @@ SERVO_FAULTS = ("undervoltage", "overvoltage", "overheat", "overload")
 
 _MEASURED = ("realtime_tick", "moving", "moving_status", "velocity_trajectory", "position_trajectory")
 """Registers that `_measure` fills beside all present ones."""
+_GOAL = {"goal_position"}  # what most packets write
 _MONITOR_PERIOD = 0.02  # how often the hardware checks look, s
 
 
@@ -190,7 +191,10 @@ class VirtualServo(ABC):
         self._written(changes, now)
         if self.torque_enabled and not torque:
             self._switched_on(changes)
-        self._configure()
+        if torque and changes.keys() == _GOAL and self.bench.commands[k.MODE] == k.POSITION_MODE:
+            self.law.aim(self.bench.commands)
+        else:
+            self._configure()
 
     def _switched_on(self, changes: dict[str, int]) -> None:
         """React to torque that goes on, with what is written in the same packet."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+from functools import cached_property
 from typing import Any
 
 from bam_ros.dynamixel.control_table import ControlTable, Register
@@ -57,6 +58,17 @@ class Protocol2Servo(VirtualServo):
         self._shut_down = False
         self.power_on(now)
 
+    @cached_property
+    def _packed_rows(self) -> tuple[Register, int, float, float]:
+        """Register behind the duty and the state it shows, and units of velocity and duty."""
+        name, state = (
+            ("present_current", physics.CURRENT)
+            if "present_current" in self.table
+            else ("present_load", int(k.DUTY))
+        )
+        velocity, duty = self.table["present_velocity"].unit.scale, self.table["present_pwm"].unit.scale
+        return self.table[name], state, velocity, duty
+
     def listens_to(self, identifier: int) -> bool:
         """Return whether a packet concerns the servo; it accepts its secondary id without answering."""
         if "secondary_id" not in self.table:
@@ -87,12 +99,10 @@ class Protocol2Servo(VirtualServo):
 
     def _measure(self) -> None:
         state, registers, sign, law = self.bench.state, self.registers, self.law.sign(), self.law
-        table = registers.table
         if not self._packed:
             self._measure_one_by_one()
             return
-        third = table["present_current" if "present_current" in table else "present_load"]
-        per_count = table["present_velocity"].unit.scale
+        third, third_state, per_count, duty_unit = self._packed_rows
         velocity = round(sign * float(state[k.MEASURED_VELOCITY]) / per_count)
         position = law.to_register(self.bench.count)
         trajectory = law.to_register(round(float(state[k.TRAJECTORY])))
@@ -106,8 +116,8 @@ class Protocol2Servo(VirtualServo):
             int(state[k.TICKS]) & 0x7FFF,
             int(abs(velocity) > registers.get("moving_threshold")),
             status,
-            round(sign * float(state[k.DUTY]) / table["present_pwm"].unit.scale),
-            third.from_si(sign * float(state[k.DUTY if third.name == "present_load" else physics.CURRENT])),
+            round(sign * float(state[k.DUTY]) / duty_unit),
+            third.from_si(sign * float(state[third_state])),
             velocity,
             position,
             round(sign * float(state[k.TRAJECTORY_VELOCITY]) / per_count),

@@ -127,11 +127,15 @@ class FeetechLaw:
         else:
             self._follow(commands)
 
+    def aim(self, commands: NDArray[np.float64]) -> None:
+        """Fill in what depends on the goal position, for a servo that follows positions."""
+        commands[k.GOAL] = self.to_count(self._registers.get("goal_position"))
+
     def _follow(self, commands: NDArray[np.float64]) -> None:
         """Fill the commands of position mode."""
         get, table = self._registers.get, self._registers.table
         commands[k.MODE] = k.POSITION_MODE
-        commands[k.GOAL] = self.to_count(get("goal_position"))
+        self.aim(commands)
         which = "active" if self._is_hls else "position"
         commands[k.P_GAIN] = self._duty_per_kp * get(f"{which}_p_gain")
         commands[k.D_GAIN] = self._duty_per_kd * get(f"{which}_d_gain")

@@ -16,13 +16,13 @@ from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
 
 
-class Noise:
+class Noise(SerialPort):
     """A port on which the given bytes arrive, then nothing."""
 
     def __init__(self, data: bytes) -> None:
+        super().__init__("noise")
         self._data = data
-        self.is_using = False
-        self.tx_time_per_byte, self.sent = 0.01, 0
+        self.tx_time_per_byte = 0.01
 
     def clearPort(self) -> None:  # noqa: N802
         pass
@@ -30,18 +30,16 @@ class Noise:
     def writePort(self, packet: Sequence[int]) -> int:  # noqa: N802
         return len(packet)
 
-    def setPacketTimeout(self, length: int) -> None:  # noqa: N802
-        pass
-
-    def readPort(self, length: int) -> bytes:  # noqa: N802
-        data, self._data = self._data[:length], self._data[length:]
-        return data
-
     def isPacketTimeout(self) -> bool:  # noqa: N802
-        return not self._data
+        return not self._data and not self._buffer
 
-    def drain(self, quiet: float) -> None:
+    def drain(self, quiet: float, longest: float = 0.2) -> None:
         pass
+
+    def _receive(self, milliseconds: float) -> bool:
+        arrived, self._data = self._data, b""
+        self._buffer += arrived
+        return bool(arrived)
 
 
 HEADERS = {1: b"\xff\xff\x01", 2: b"\xff\xff\xfd\x00\x01"}
@@ -53,7 +51,7 @@ HEADERS = {1: b"\xff\xff\x01", 2: b"\xff\xff\xfd\x00\x01"}
 def test_noise_gives_a_whole_block_or_a_bus_error(
     protocol: int, noise: bytes, tail: bytes, ids: tuple[int, ...]
 ) -> None:
-    noisy = Link(Noise(noise + HEADERS[protocol] + tail), protocol)  # type: ignore[arg-type]
+    noisy = Link(Noise(noise + HEADERS[protocol] + tail), protocol)
     try:
         answers = noisy.read_block(ids, 36, 8, attempts=1)
     except BamError:
