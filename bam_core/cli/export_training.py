@@ -61,6 +61,7 @@ def export_drive(servos: list[str], output: Path, arguments: argparse.Namespace)
     from bam_core.recordings import load_recordings
     from bam_core.servo.model import load_servo
     from bam_core.text.table import format_table
+    from bam_core.text.training_words import next_step
 
     if not servos:
         raise Conflict(
@@ -90,6 +91,7 @@ def export_drive(servos: list[str], output: Path, arguments: argparse.Namespace)
     print("Distance from the whole law, mean over three scripts and two loads that took no part in the fit:")
     print(format_table(("drive", "MAE [mrad]"), rows))
     print(f"wrote {output}")
+    print(next_step(arguments.to, output.name, servo.name))
     return 0
 
 

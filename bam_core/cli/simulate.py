@@ -57,12 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ):
         default = BENCH_DEFAULTS[name.replace("-", "_")]
         bench.add_argument(
-            f"--{name}", type=quantity_in(units), metavar="X", help=f"{text} (default: {default:g})"
+            f"--{name}", type=quantity_in(units), metavar="X", help=f"{text}, {default:g} unless given"
         )
     bench.add_argument(
         "--kp",
         metavar="KP|JOINT=KP,...",
-        help="position gain, firmware units; with --robot also of joints (names or patterns), as in --kp "
+        help="position gain, firmware units, the factory's unless given; with --robot also of joints (names or patterns), as in --kp "
         "pan=8,lift=32 (default: with --robot a bench.yaml above it, else the servo's factory gain)",
     )
     bench.add_argument(

@@ -93,6 +93,10 @@ def run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
         f"{servo.name} {script.name}: ends at {simulated.position[-1]:.4f} rad; distance from the goal"
         f" while torque is on: mean {lag.mean():.4f} rad, largest {lag.max():.4f} rad"
     )
+    print(
+        f"simulated with a load of {option['mass']:g} kg at {option['length']:g} m,"
+        f" arm {option['arm_mass']:g} kg; kp {option['kp']:g}, kd {option['kd']:g}; supply {option['vin']:g} V"
+    )
     if arguments.output:
         _write(Path(arguments.output), f"{servo.name}_{script.name}", simulated, None)
     _show(arguments, simulated, bench)

@@ -21,6 +21,7 @@ from bam_core.text.verdict_words import (
     RED_SHARE,
     RULE,
     VERDICTS,
+    WORSE_RUN,
     headline,
     reason_words,
     verdict_words,
@@ -35,6 +36,8 @@ REASONS = (
     "not_converged",
     "few_tests",
     "no_other_condition",
+    "worse_run",
+    "at_bound",
     "open_misfit",
 )
 """Kinds of reservations, the weightiest first: the first two make a verdict red, the others yellow."""
@@ -54,6 +57,8 @@ class Verdict:
         floor: error that measurement alone leaves, rad; None where that was not looked into.
         new: conditions of the test that no training log has: "kp", "load", "supply", "script".
         reasons: of REASONS, in their order; empty of a green verdict.
+        at_bound: parameters that the end of their search range has stopped.
+        worst: largest error of a single run, as a multiple of `test_mae`; 0 without a test.
     """
 
     model: str
@@ -63,6 +68,8 @@ class Verdict:
     floor: float | None
     new: tuple[str, ...]
     reasons: tuple[str, ...]
+    at_bound: tuple[str, ...] = ()
+    worst: float = 0.0
 
     @property
     def kind(self) -> str:
@@ -102,10 +109,18 @@ class Verdict:
             "share_of_motion": self.share,
             "floor": self.floor,
             "new_conditions": list(self.new),
+            "at_bound": list(self.at_bound),
+            "worst_run": self.worst,
         }
 
     def _words(self, kind: str) -> str:
-        return reason_words(kind, share=self.share or 0.0, logs=self.test_logs)
+        return reason_words(
+            kind,
+            share=self.share or 0.0,
+            logs=self.test_logs,
+            count=len(self.at_bound),
+            factor=self.worst,
+        )
 
 
 def verdict(fit: ModelFit, split: Split, *, restart: float | None = None, complete: bool = True) -> Verdict:
@@ -123,6 +138,7 @@ def verdict(fit: ModelFit, split: Split, *, restart: float | None = None, comple
     error = fit.test_mae
     share = error / motion if error is not None and motion else 0.0
     at_floor = diagnosis is not None and error is not None and not diagnosis.is_above(error)
+    largest = max(fit.per_log.values(), default=0.0)
     applies = {
         "failed_search": fit.failed,
         "error_above_motion": share > RED_SHARE and not at_floor,
@@ -134,6 +150,10 @@ def verdict(fit: ModelFit, split: Split, *, restart: float | None = None, comple
         "no_other_condition": bool(test)
         and {configuration(recording) for recording in test}
         <= {configuration(recording) for recording in split.train},
+        "worse_run": bool(error)
+        and largest > WORSE_RUN * (error or 0.0)
+        and (diagnosis is None or diagnosis.is_above(largest)),
+        "at_bound": bool(fit.at_bound) and not fit.failed,
         "open_misfit": diagnosis is not None
         and not fit.failed
         and any(finding.kind != UNKNOWN for finding in diagnosis.findings),
@@ -146,6 +166,8 @@ def verdict(fit: ModelFit, split: Split, *, restart: float | None = None, comple
         floor=None if diagnosis is None else diagnosis.floor.value,
         new=_new_conditions(split.train, test),
         reasons=tuple(reason for reason in REASONS if applies[reason]),
+        at_bound=fit.at_bound,
+        worst=largest / error if error else 0.0,
     )
 
 

@@ -68,7 +68,7 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
         models=models,
         chosen=summary.chosen,
         reason=summary.reason,
-        verdict=None if summary.verdict is None else _verdict(summary.verdict),
+        verdict=None if summary.verdict is None else verdict_of(summary.verdict),
         effects=summary.effects,
         logs=logs,
         rule=summary.split.rule,
@@ -117,7 +117,8 @@ def _model(directory: Path, name: str, entry: ModelEntry, verdict: str) -> Model
     )
 
 
-def _verdict(entry: VerdictEntry) -> Verdict:
+def verdict_of(entry: VerdictEntry) -> Verdict:
+    """Return the verdict of a summary."""
     reasons = tuple(reason.sentence for reason in entry.reasons)
     return Verdict(kind=entry.kind, sentence=entry.sentence, rule=entry.rule, reasons=reasons)
 

@@ -12,6 +12,7 @@ from bam_core.errors import BamError, Malformed, Missing, Unreadable
 from bam_core.errors.checks import require_file_name
 from bam_core.recordings.supply import Supply
 from bam_core.report import summary_file
+from bam_core.report.loading import verdict_of
 from bam_core.report.robot_curves import load_robot_curves
 from bam_core.report.robot_results import (
     JointErrors,
@@ -71,6 +72,7 @@ def load_robot_results(directory: str | os.PathLike[str]) -> RobotResults:
         models=models,
         curves=curves,
         without_curves=without,
+        verdict=None if summary.verdict is None else verdict_of(summary.verdict),
     )
 
 

@@ -10,10 +10,10 @@ from bam_core.report.robot_results import RobotModel, RobotResults
 from bam_core.report.robot_tables import all_estimates, delay_cell
 from bam_core.text.finding import Finding
 from bam_core.text.robot_findings import NarrowBands, RobotErrors, UndeterminedServos
+from bam_core.text.verdict_words import LEAST_HELD
 
 _PASSED_ON = 1.5  # times the error of one joint at a time, beyond which joints pass errors on
 _WORSE = 2.0  # times the error of the fitted runs
-_LEAST_HELD = 0.8  # share of a run's samples, which should be 0.9
 
 IN_BAND = "Within the 90 % band"
 """Label of the share of test samples in bands."""
@@ -82,7 +82,7 @@ def robot_warnings(results: RobotResults, model: RobotModel) -> list[Finding]:
     )
     if undetermined:
         findings.append(UndeterminedServos(servos=undetermined))
-    if missed := {run: share for run, share in model.coverage.items() if share < _LEAST_HELD}:
+    if missed := {run: share for run, share in model.coverage.items() if share < LEAST_HELD}:
         total = len(model.coverage)
         findings.append(NarrowBands(runs=tuple(missed), shares=tuple(missed.values()), total=total))
     return findings

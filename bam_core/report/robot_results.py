@@ -11,7 +11,7 @@ from statistics import fmean
 import numpy as np
 
 from bam_core.recordings.supply import Supply
-from bam_core.report.results import Trajectory
+from bam_core.report.results import Trajectory, Verdict
 from bam_core.servo.gains import gain_from_text, gain_of, gain_text
 from bam_core.servo.model import ServoModel
 from bam_core.text.report_findings import NoTrajectories
@@ -115,6 +115,7 @@ class RobotResults:
         models: by name.
         curves: run -> joint -> its curves; the models of these are BEFORE and those identified.
         without_curves: why there are none; None where there are some.
+        verdict: whether to use the servos; None of earlier versions.
     """
 
     directory: Path
@@ -128,6 +129,7 @@ class RobotResults:
     models: Mapping[str, RobotModel]
     curves: Mapping[str, Mapping[str, Trajectory]]
     without_curves: NoTrajectories | None
+    verdict: Verdict | None = None
 
     @property
     def train(self) -> list[str]:

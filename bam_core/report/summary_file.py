@@ -235,6 +235,7 @@ class RobotSummary:
     joints: Mapping[str, str]
     train: tuple[str, ...]
     models: Mapping[str, RobotModelEntry]
+    verdict: VerdictEntry | None = None
     test: tuple[str, ...] = ()
     runs: Mapping[str, RunEntry] = field(default_factory=dict)
     root: str = ""

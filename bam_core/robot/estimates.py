@@ -27,6 +27,7 @@ class Estimate:
         told: whether the runs determine it on its own: its interval is narrower, by a fifth or more, than
             what was known beforehand. Where not, its value may have moved all the same, along with others.
         width: its standard error, as a share of the standard deviation beforehand.
+        shift: how far it is from where it began, in standard deviations beforehand.
     """
 
     value: float
@@ -35,6 +36,7 @@ class Estimate:
     high: float
     told: bool
     width: float
+    shift: float = 0.0
 
 
 def parameter_estimates(
@@ -63,6 +65,7 @@ def parameter_estimates(
                     high=high,
                     told=bool(error[key] < _TOLD),
                     width=float(error[key]),
+                    shift=float(place[key]),
                 )
         result[servo] = estimates
     return result
@@ -88,5 +91,6 @@ def deviation_estimates(fit: RobotFit) -> dict[str, Estimate]:
                 high=values(fit.point + reach)[name],
                 told=bool(error[name] < _TOLD),
                 width=float(error[name]),
+                shift=float(fit.point[index]),
             )
     return estimates

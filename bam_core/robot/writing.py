@@ -20,6 +20,7 @@ from bam_core.robot.deviations_file import deviations_path, save_deviations
 from bam_core.robot.prediction_file import prediction_path, save_prediction
 from bam_core.robot.result import RobotIdentification, RobotParameters, RobotTask
 from bam_core.robot.settings import RobotIdentifySettings
+from bam_core.robot.verdict import robot_verdict
 from bam_core.servo.model import Provenance, ServoModel
 
 SUMMARY = "summary.json"
@@ -109,6 +110,7 @@ def _write(identification: RobotIdentification, draft: Path, robot: str) -> None
         "software": software(),
         "date": datetime.date.today().isoformat(),
         "trajectories_sha256": hashlib.sha256((draft / CURVES).read_bytes()).hexdigest(),
+        "verdict": robot_verdict(identification).summary(),
         **identification.summary(),
     }
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)

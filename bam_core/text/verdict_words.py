@@ -14,6 +14,13 @@ RED_SHARE = 0.2
 """Share above which a verdict is red. M1 is off by 25 % at a gain of an XL330 that it was not fitted to; an
 arm that stays at its mean position is off by 100 %."""
 
+WORSE_RUN = 5.0
+"""Error of a single run, as a multiple of the test error, from which it is a reservation. The worst of an
+XL330's runs has 1.9 times its test error; one run of an STS3215 that its model does not follow has 15."""
+
+LEAST_HELD = 0.8
+"""Least share of a test run's samples in its 90 % band without a reservation."""
+
 RULE = (
     f"Red: failed search, or test error above {100 * RED_SHARE:.0f} % of the motion. Green: at most "
     f"{100 * GREEN_SHARE:.0f} %, or at the noise floor, and no reservation. Yellow: all else."
@@ -51,13 +58,18 @@ def verdict_words(
     return f"Use {file} with care {where}: {off}, but {reason}."
 
 
-def reason_words(kind: str, *, share: float = 0.0, logs: int = 0) -> str:
+def reason_words(
+    kind: str, *, share: float = 0.0, logs: int = 0, count: int = 1, factor: float = 0.0, held: float = 0.0
+) -> str:
     """Return a reservation in at most eight words.
 
     Args:
-        kind: of `identification.verdict.REASONS`.
+        kind: of `identification.verdict.REASONS` or `robot.verdict.REASONS`.
         share: test error as a share of the motion.
         logs: number of test logs.
+        count: number of parameters that it is about.
+        factor: error of the worst run, as a multiple of the test error.
+        held: least share of samples of a test run in its 90 % band.
     """
     one = f"{logs} test log{'' if logs == 1 else 's'}"
     return {
@@ -70,4 +82,17 @@ def reason_words(kind: str, *, share: float = 0.0, logs: int = 0) -> str:
         "few_tests": f"{one} {'is' if logs == 1 else 'are'} too few",
         "no_other_condition": "the test only repeats training runs",
         "open_misfit": "one cause of misfit is not fitted",
+        "at_bound": (
+            "one parameter ends at its search limit"
+            if count == 1
+            else f"{count} parameters end at their search limits"
+        ),
+        "worse_run": f"one run is {factor:.0f} times worse",
+        "worse_than_given": "the servos given follow test runs better",
+        "outside_prior": (
+            "one parameter ends far outside its prior"
+            if count == 1
+            else f"{count} parameters end far outside their priors"
+        ),
+        "narrow_bands": f"90 % bands hold only {100 * held:.0f} %",
     }[kind]

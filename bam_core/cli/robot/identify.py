@@ -38,7 +38,9 @@ FIRST_SCREEN = (
     "--root",
     "--joints",
     "--kp",
+    "--kd",
     "--vin",
+    "--map",
     "--models",
     "--test",
     "--output",
@@ -52,11 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--models",
         default="m6",
         metavar="M1,M4,...|all",
-        help="friction models to fit, separated by commas (default: %(default)s)",
+        help="friction models to fit (separated by commas; default: %(default)s)",
     )
     add_test(
         parser,
-        "runs that are not fitted, by which the result is evaluated: kp=VALUE, names and patterns of runs, "
+        "runs that are not fitted, for the test error: kp=VALUE, names and patterns of runs, "
         "such as my_task_episode_1?, or files (default: none)",
         ("RULE|RUN|FILE", "RUN|FILE"),
     )
@@ -88,6 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.robot.settings import RobotIdentifySettings
     from bam_core.robot.table import find_table
     from bam_core.robot.tolerances import DEFAULT
+    from bam_core.robot.verdict import robot_verdict
     from bam_core.robot.writing import RobotOutput
     from bam_core.text.finding import log_findings
     from bam_core.text.robot_findings import TableFound
@@ -134,11 +137,14 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             for model in sorted(output.unfinished):
                 log.warning("%s: wrote the parameters of %s, but not their errors", arguments.output, model)
+    verdict = robot_verdict(result)
+    print(verdict.lines[0])
     print(_tables(result))
     print(
         f"{time.monotonic() - start:.0f} s in all; wrote {Path(arguments.output)}, validate it with: "
         f"bam robot validate LOGS --robot {arguments.robot} ... --params {arguments.output}/*.yaml"
     )
+    print(*verdict.lines, sep="\n")  # again, where it stays in view
     return 0
 
 

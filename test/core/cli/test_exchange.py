@@ -28,6 +28,7 @@ from bam_core.robot.lerobot_dataset import read_dataset_runs
 from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.model import load_servo
 from bam_core.text.robot_findings import JointsFinding
+from bam_core.text.training_words import next_step
 from test.core.exchange_cases import EROB80_100_M1, XL330_M4, write
 from test.core.finding_cases import logged
 from test.core.identification_cases import xl330_logs
@@ -69,7 +70,9 @@ def test_a_servo_is_written_for_training(capsys: pytest.CaptureFixture[str]) -> 
     words = ["export", "xl330", "--to", "mjlab", "--kp", "400", "--motion", logs, "--output", "servo.py"]
     assert main(words) == 0
     compile(Path("servo.py").read_text(encoding="utf-8"), "servo.py", "exec")
-    assert "no back-EMF" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "no back-EMF" in printed
+    assert printed.splitlines()[-1] == next_step("mjlab", "servo.py", "xl330")
 
 
 def test_parameters_go_round(capsys: pytest.CaptureFixture[str]) -> None:

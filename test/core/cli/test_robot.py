@@ -51,6 +51,14 @@ def command(place: Path, name: str, *more: str) -> list[str]:
     ]
 
 
+def test_gains_and_maps_of_runs_are_on_the_first_screen() -> None:
+    assert {"--kp", "--kd", "--map"} <= set(identify.FIRST_SCREEN)
+
+
+def summary_kind(output: Path) -> str:
+    return str(json.loads((output / "summary.json").read_text())["verdict"]["kind"])
+
+
 def test_a_robot_is_identified_and_validated_with_the_result(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,6 +72,8 @@ def test_a_robot_is_identified_and_validated_with_the_result(
     assert main([*command(place, "identify"), *options, "--joints", "elbow,shoulder", *logs]) == 0
     printed = capsys.readouterr().out
     assert "before [mrad]" in printed
+    assert printed.splitlines()[0].startswith(f"{summary_kind(output).upper()}, ")
+    assert json.loads((output / "summary.json").read_text())["verdict"]["rule"] in printed.splitlines()[-1]
     assert "12.00 V" in printed
     assert "supply_voltage:=12.0" in printed
     assert f" --params {output}/*.yaml" in printed

@@ -57,16 +57,21 @@ def judged(
     **more: Any,
 ) -> Verdict:
     complete, restart = more.pop("complete", True), more.pop("restart", None)
-    settings: dict[str, Any] = {"converged": True, "limited": False, "diagnosis": misfit(), **more}
+    settings: dict[str, Any] = {
+        "converged": True,
+        "limited": False,
+        "diagnosis": misfit(),
+        "at_bound": (),
+        "per_log": {},
+        **more,
+    }
     fit = ModelFit(
         servo=mx106("m1"),
         bench_effects=IDEAL_BENCH,
         space=search_space(FRICTION_MODELS["m1"], TRAIN),
         train_mae=0.001,
-        per_log={},
         selection={},
         test={log.name: share * MOTION for log in test},
-        at_bound=(),
         trials=100,
         budget=100,
         method="gauss-newton",
@@ -112,6 +117,8 @@ def test_but_not_where_it_is_at_the_floor(share: float) -> None:
         ({"converged": False, "spread": 1.01 * MATTERS}, "not_converged"),
         ({"diagnosis": misfit("friction_over_load")}, "open_misfit"),
         ({"complete": False}, "interrupted"),
+        ({"at_bound": ("resistance",)}, "at_bound"),
+        ({"per_log": {"train": 0.09 * MOTION}}, "worse_run"),
         ({"train": (*TRAIN, *logs(32.0, "again"))}, "no_other_condition"),
     ],
 )
@@ -121,7 +128,13 @@ def test_each_reservation_alone_makes_it_yellow(change: dict[str, Any], reason: 
 
 
 @pytest.mark.parametrize(
-    "change", [{"converged": False, "spread": 0.99 * MATTERS}, {"diagnosis": misfit(UNKNOWN)}]
+    "change",
+    [
+        {"converged": False, "spread": 0.99 * MATTERS},
+        {"diagnosis": misfit(UNKNOWN)},
+        {"per_log": {"train": 0.049 * MOTION}},
+        {"per_log": {"train": 0.09 * MOTION}, "diagnosis": misfit(floor=0.09 * MOTION)},
+    ],
 )
 def test_what_changes_no_error_and_has_no_cure_is_no_reservation(change: dict[str, Any]) -> None:
     assert judged(**change).kind == "green"

@@ -20,6 +20,7 @@ def test_a_script_is_simulated_and_written(tmp_path: Path, capsys: pytest.Captur
     assert main([*arguments, "--output", str(tmp_path / "run")]) == 0
     out = capsys.readouterr().out
     assert out.startswith("mx106 lift_and_drop: ends at -")
+    assert "0.5 kg at 0.15 m" in out  # neither was given
     table = np.genfromtxt(tmp_path / "run" / "mx106_lift_and_drop.csv", delimiter=",", names=True)
     assert len(table) == 6001
     assert table["position_rad"].min() == pytest.approx(-np.pi / 2, abs=0.2)

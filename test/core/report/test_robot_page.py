@@ -90,6 +90,8 @@ def test_the_page_says_all_of_it(written: Path) -> None:
     page = render_robot(loaded)
     assert "arm &lt;small&gt;" in page
     assert "<small>" not in page
+    assert loaded.verdict is not None
+    assert page.index(f'class="light {loaded.verdict.kind}"') < page.index('id="chosen"')
     words = " ".join(re.sub(r"<[^>]+>", " ", page).split())
     for run in loaded.runs:
         line = words[words.index(f"{run} {'test' if run == 'run3' else 'fitted'}") :][:200]

@@ -8,12 +8,13 @@ import itertools
 import pytest
 
 from bam_core.identification.verdict import REASONS
+from bam_core.robot.verdict import REASONS as OF_ROBOTS
 from bam_core.text.verdict_words import RULE, VERDICTS, headline, reason_words, verdict_words
 
 SCOPES = ((), ("kp",), ("kp", "load", "supply", "script"))
 CASES = [
     *itertools.product(["green"], [0.0148], SCOPES, [""]),
-    *itertools.product(["yellow"], [0.0148, None], SCOPES, REASONS[2:]),
+    *itertools.product(["yellow"], [0.0148, None], SCOPES, dict.fromkeys((*REASONS[2:], *OF_ROBOTS[1:]))),
     *itertools.product(["red"], [0.0148, None], SCOPES, REASONS[:2]),
 ]
 
@@ -22,7 +23,7 @@ CASES = [
 def test_no_verdict_has_more_than_25_words(
     kind: str, error: float | None, new: tuple[str, ...], reason: str
 ) -> None:
-    words = reason_words(reason, share=0.123, logs=3) if reason else ""
+    words = reason_words(reason, share=0.123, logs=3, count=2, factor=9.0, held=0.76) if reason else ""
     sentence = verdict_words(kind, "m6.yaml", error, 0.038, new, words)
     assert len(sentence.split()) <= 25
     assert len(words.split()) <= 8
