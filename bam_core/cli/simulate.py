@@ -62,7 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     bench.add_argument(
         "--kp",
         metavar="KP|JOINT=KP,...",
-        help="position gain, firmware units, the factory's unless given; with --robot also of joints (names or patterns), as in --kp "
+        help="position gain, firmware units, the factory's unless given; with --robot also of joints (names "
+        "or patterns), as in --kp "
         "pan=8,lift=32 (default: with --robot a bench.yaml above it, else the servo's factory gain)",
     )
     bench.add_argument(

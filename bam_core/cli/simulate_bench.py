@@ -95,7 +95,8 @@ def run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
     )
     print(
         f"simulated with a load of {option['mass']:g} kg at {option['length']:g} m,"
-        f" arm {option['arm_mass']:g} kg; kp {option['kp']:g}, kd {option['kd']:g}; supply {option['vin']:g} V"
+        f" arm {option['arm_mass']:g} kg; kp {option['kp']:g}, kd {option['kd']:g};"
+        f" supply {option['vin']:g} V"
     )
     if arguments.output:
         _write(Path(arguments.output), f"{servo.name}_{script.name}", simulated, None)

@@ -223,7 +223,7 @@ def test_without_test_runs_the_page_says_so(tmp_path: Path) -> None:
 
 
 def test_the_page_warns_of_a_supply_that_is_not_what_was_recorded(output: Path) -> None:
-    assert "recorded" not in render_robot(load_robot_results(output))
+    assert 'data-kind="supply_contradicted"' not in render_robot(load_robot_results(output))
     path = output / "summary.json"
     summary = json.loads(path.read_text())
     summary["runs"]["run2"] |= {"supply_voltage": 12.0, "recorded_voltage": 14.7}
