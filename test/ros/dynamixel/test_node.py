@@ -241,7 +241,7 @@ def test_an_overload_is_named_and_releases(
     driver.send_signal(signal.SIGINT)
     _, log = driver.communicate(timeout=PATIENCE)
     (line,) = describe_hardware_errors("joint", ServoStates.ERROR_OVERLOAD)
-    assert log.count(line) == 1
+    assert log.count(f"torque off: {line}") == 1
 
 
 @pytest.mark.long
