@@ -57,7 +57,7 @@ def test_a_bam_command_parses(words: list[str]) -> None:
 
 def test_commands_named_in_sentences_exist() -> None:
     for page, text in PAGES.items():
-        for words in re.findall(r"`(?:\.venv/bin/)?bam ([a-z]+(?: [a-z]+)?)", text):
+        for words in re.findall(r"`(?:\.venv/bin/)?bam ([a-z][a-z-]*(?: [a-z][a-z-]*)?)", text):
             name, _ = bam.split(words.split())
             assert name in bam.commands() or name in GROUPS, page
 
@@ -65,7 +65,7 @@ def test_commands_named_in_sentences_exist() -> None:
 def test_commands_in_sentences_and_tables_have_words_that_their_parsers_know() -> None:
     """They may be incomplete, not wrong."""
     for page, text in PAGES.items():
-        for told in re.findall(r"`(?:\.venv/bin/)?(bam [a-z]+(?: [^`|]+)?)`", text):
+        for told in re.findall(r"`(?:\.venv/bin/)?(bam [a-z][a-z-]*(?: [^`|]+)?)`", text):
             if told.split()[1:] in [[group] for group in GROUPS]:
                 continue
             command, words = bam.split(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import cache
 
 from bam_ros.dynamixel.link import Link
+from bam_ros.dynamixel.packets import crc16
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.register import Register
 from bam_ros.emulators.dynamixel import protocol1, protocol2
@@ -65,8 +66,9 @@ def check(data: bytes) -> int:
         content = reader.take(reader.byte())
         if kind & 1 and len(content) >= 2:  # a packet whose checksum is right
             content = codec.encode_status(Status(content[0], content[1], content[2:]))
-        elif kind & 2:  # and one of any content, not only a status packet
-            content = protocol2._with_crc(protocol2._HEADER + content) if protocol == 2 else content
+        elif kind & 2 and protocol == 2:  # and one of any content, not only a status packet
+            content = protocol2._HEADER + content
+            content += crc16(content).to_bytes(2, "little")
         if content:
             port.pieces.append(content)
     waiting = len(port.pieces)

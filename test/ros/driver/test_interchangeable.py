@@ -25,7 +25,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from bam_core.errors import OutOfRange
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.servo_bus import Gains
 from bam_ros.text.driver_notices import GainsAnswer, Rebooted
 from test.ros.ros_client import RosClient
 from test.ros.ros_helpers import LATE, LONGEST_COMMAND_TIMEOUT, PATIENCE, VirtualServos
@@ -194,11 +196,12 @@ def test_gains_and_reboot(client: Client) -> None:
     assert not client.states[-1].torque_enabled[0]
 
 
-def test_a_gain_that_the_servo_rounds_is_told_as_it_was_written(client: Client) -> None:
+def test_a_gain_between_two_counts_is_refused(client: Client) -> None:
     answer = client.call(SetGains, "set_gains", SetGains.Request(name="joint", kp=7.3))
     assert not answer.success
-    held, wanted = (7.0, 0.0, 0.0), (7.3, 0.0, 0.0)
-    assert answer.message == str(GainsAnswer(joint="joint", held=held, wanted=wanted))
+    with pytest.raises(OutOfRange) as refused:
+        Gains(kp=7.3, ki=0.0, kd=0.0).require_whole("joint")
+    assert answer.message == str(refused.value)
 
 
 def test_the_example_commands_a_joint(client: Client) -> None:
