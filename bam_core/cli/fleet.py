@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bam_core.identification.fleet import Fleet
     from bam_core.plots.fleet import Panel
 
-EXAMPLE = "bam fleet units/ --output units/comparison"
+EXAMPLE = "bam fleet identified_units/ --output identified_units/comparison"
 
 FILE = "fleet.json"
 PICTURE = "units.png"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.errors import BadData, Conflict, Missing, Unreadable
+from bam_core.errors import BadData, Conflict, Missing, OutOfRange, Unreadable
 from bam_core.identification.found_servo import found_servo
 from bam_core.identification.uncertainty.prediction_file import drawable
 from bam_core.identification.variation.compared import LOAD_SHARE, QUANTITIES, compared
@@ -154,11 +154,13 @@ def compare_units(files: Mapping[str, Path], *, seed: int = 0) -> Fleet:
 
     Args:
         files: unit -> servo file that `bam identify` wrote.
-        seed: of the draws.
+        seed: of the draws, 0 or more.
 
     Raises:
         BamError: a file cannot be read or knows no errors, or units are of several servo or friction models.
     """
+    if seed < 0:
+        raise OutOfRange("seed", seed, "0 or more")
     servos = {unit: load_servo(path) for unit, path in files.items()}
     for field, values in (
         ("servo", {unit: servo.name for unit, servo in servos.items()}),

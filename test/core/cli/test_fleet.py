@@ -10,7 +10,7 @@ import pytest
 
 from bam_core.cli import execute
 from bam_core.cli.fleet import FILE, PICTURE
-from bam_core.errors import Missing, UnknownName
+from bam_core.errors import Missing, OutOfRange, UnknownName
 from bam_core.identification.variation.compared import QUANTITIES
 from test.core.identification.test_fleet import unit
 
@@ -47,7 +47,12 @@ def test_the_same_seed_gives_the_same_comparison(units: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [([], Missing), (["{units}", "--model", "m6"], Missing), (["{units}", "--model", "m9"], UnknownName)],
+    [
+        ([], Missing),
+        (["{units}", "--model", "m6"], Missing),
+        (["{units}", "--model", "m9"], UnknownName),
+        (["{units}", "--seed", "-1"], OutOfRange),
+    ],
 )
 def test_bad_input_is_refused(units: Path, words: list[str], expected: type[Exception]) -> None:
     with pytest.raises(expected):
