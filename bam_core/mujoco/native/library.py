@@ -129,12 +129,12 @@ def _sources() -> list[Path]:
 
 
 def _places() -> Iterator[Path]:
-    """Where builds put the library: beside this file, in the cache, an ament prefix, a checkout's install."""
+    """Where builds put the library: beside this file, an ament prefix, a checkout's install, the cache."""
     yield _HERE / LIBRARY
-    with suppress(RuntimeError):  # no home
-        yield own_library(comparable(mujoco.mj_version()))
     prefixes = [
         Path(prefix) for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix
     ]
     for prefix in [*prefixes, _ROOT / "install" / "bam_bench", *Path(__file__).parents]:
         yield prefix / "lib" / "bam_bench_mujoco_plugin" / LIBRARY
+    with suppress(RuntimeError):  # no home
+        yield own_library(comparable(mujoco.mj_version()))
