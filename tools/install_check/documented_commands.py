@@ -30,6 +30,7 @@ NOT_RUN = (
     ),
     (r"bam build-plugin --mujoco", "needs another MuJoCo; tools/mujoco_versions.py builds for such"),
     (r"bam conform --against my_port", "needs a port of the law; test/core/cli/test_conform.py runs one"),
+    (r"bam fleet identified_units/ ", "needs results of units, as docs/how-to/fleet.md makes them"),
     (r"bam .*tcp://", "needs a Dask scheduler"),
     (r"bam .*(sigmaban|so101)", "needs recordings of a real robot"),
     (r"bam robot identify .* bags ", "needs bags of `bam robot record`; test/ros/recorder records such"),
