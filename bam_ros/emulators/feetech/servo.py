@@ -54,6 +54,7 @@ class FeetechServo(VirtualServo):
             self.registers.keep(table[name])
         self.law = FeetechLaw(self.registers)
         self._status = 0
+        self._jammed = False
         self._overloaded_since: float | None = None
         self._overcurrent_since: float | None = None
         self._goal = 0
@@ -95,11 +96,17 @@ class FeetechServo(VirtualServo):
         self._configure()
 
     def inject(self, fault: str) -> None:
-        """Break something; see VirtualServo."""
+        """Break something; see VirtualServo. What overloads it does not end with another goal."""
         if fault != "overload":
             super().inject(fault)
             return
+        self._jammed = True
         self._latch(OVERLOAD_BIT)
+
+    def repair(self) -> None:
+        """Undo what `inject` did; overload stays until another goal or torque off."""
+        super().repair()
+        self._jammed = False
 
     # instructions
 
@@ -128,7 +135,7 @@ class FeetechServo(VirtualServo):
 
     def _written(self, changes: dict[str, int], now: float) -> None:
         goal = self.registers.get("goal_position")
-        if changes.get("torque_enable") == TORQUE_OFF or goal != self._goal:
+        if not self._jammed and (changes.get("torque_enable") == TORQUE_OFF or goal != self._goal):
             self._forget_overload()
         self._goal = goal
 

@@ -215,6 +215,7 @@ def test_an_overload_ends_with_a_reboot(feetech_servos: MakeVirtual, make_bus: M
     bus = make_bus(virtual)
     bus.open()
     virtual.servo.inject("overload")
+    virtual.servo.repair()
     bus.reboot("joint")
     assert bus.exchange(OFF).hardware_error == (0,)
 

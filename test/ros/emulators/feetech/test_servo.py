@@ -136,8 +136,18 @@ def test_overload_leaves_the_holding_torque_until_another_goal(bus, sts):
     servo.bench.place(1.0)
     sts.portHandler.wait(0.01)
     assert abs(read(sts, "present_load") & 0x3FF) == 200
+    servo.repair()
     sts.WritePosEx(1, CENTRE - 1, 0, 0)
     assert sts.ping(1)[2] == 0
+
+
+def test_what_overloads_a_servo_does_not_end_with_another_goal(bus, sts):
+    """A driver whose every packet has another goal would not notice an overload otherwise."""
+    write(sts, "torque_enable", 1)
+    bus.servos[0].inject("overload")
+    for goal in (CENTRE - 1, CENTRE - 2):
+        sts.WritePosEx(1, goal, 0, 0)
+        assert sts.ping(1)[2] == 0x20
 
 
 def test_a_motor_that_is_held_is_overloaded_after_the_protection_time(bus, sts):
