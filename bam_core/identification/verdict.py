@@ -6,26 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.identification.misfit.floor import configuration
+from bam_core.identification.verdict_form import VerdictForm
 from bam_core.recordings.recording import Recording
 from bam_core.text.fit_findings import FEWEST_LOGS
 from bam_core.text.misfit_findings import UNKNOWN
-from bam_core.text.verdict_words import (
-    GREEN_SHARE,
-    RED_SHARE,
-    RULE,
-    VERDICTS,
-    WORSE_RUN,
-    headline,
-    reason_words,
-    verdict_words,
-)
+from bam_core.text.verdict_words import GREEN_SHARE, RED_SHARE, WORSE_RUN, reason_words
 
 REASONS = (
     "failed_search",
@@ -42,78 +34,30 @@ REASONS = (
 )
 """Kinds of reservations, the weightiest first: the first two make a verdict red, the others yellow."""
 
-_RED = REASONS[:2]
-
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class Verdict(VerdictForm):
     """Whether to use a servo file, for what, and how far off it will be.
 
     Attributes:
-        model: the chosen one.
-        test_mae: mean absolute position error over the test logs, rad; None without such.
         test_logs: number of test logs.
-        motion: mean absolute distance of the test logs' positions from their mean, rad; None without such.
         floor: error that measurement alone leaves, rad; None where that was not looked into.
-        new: conditions of the test that no training log has: "kp", "load", "supply", "script".
-        reasons: of REASONS, in their order; empty of a green verdict.
         at_bound: parameters that the end of their search range has stopped.
-        worst: largest error of a single run, as a multiple of `test_mae`; 0 without a test.
     """
 
-    model: str
-    test_mae: float | None
     test_logs: int
-    motion: float | None
     floor: float | None
-    new: tuple[str, ...]
-    reasons: tuple[str, ...]
     at_bound: tuple[str, ...] = ()
-    worst: float = 0.0
+
+    RED: ClassVar = REASONS[:2]
 
     @property
-    def kind(self) -> str:
-        """One of `VERDICTS`."""
-        if any(reason in _RED for reason in self.reasons):
-            return "red"
-        return "yellow" if self.reasons else "green"
+    def file(self) -> str:
+        """Name of the servo file."""
+        return f"{self.model}.yaml"
 
-    @property
-    def share(self) -> float | None:
-        """Test error as a share of the motion; None where either is unknown."""
-        return None if self.test_mae is None or not self.motion else self.test_mae / self.motion
-
-    @property
-    def sentence(self) -> str:
-        """The verdict in at most 25 words."""
-        reason = self._words(self.reasons[0]) if self.reasons else ""
-        return verdict_words(self.kind, f"{self.model}.yaml", self.test_mae, self.share, self.new, reason)
-
-    @property
-    def lines(self) -> tuple[str, str]:
-        """The colour with its word and the sentence; the rule."""
-        return f"{headline(self.kind)}: {self.sentence}", f"rule: {RULE}"
-
-    def summary(self) -> dict[str, Any]:
-        """Return its entry in ``summary.json``; errors in rad."""
-        return {
-            "kind": self.kind,
-            "word": VERDICTS[self.kind],
-            "sentence": self.sentence,
-            "rule": RULE,
-            "reasons": [{"kind": kind, "sentence": self._words(kind)} for kind in self.reasons],
-            "model": self.model,
-            "test_mae": self.test_mae,
-            "test_logs": self.test_logs,
-            "motion": self.motion,
-            "share_of_motion": self.share,
-            "floor": self.floor,
-            "new_conditions": list(self.new),
-            "at_bound": list(self.at_bound),
-            "worst_run": self.worst,
-        }
-
-    def _words(self, kind: str) -> str:
+    def words(self, kind: str) -> str:
+        """Return a reservation of REASONS in at most eight words."""
         return reason_words(
             kind,
             share=self.share or 0.0,
@@ -121,6 +65,15 @@ class Verdict:
             count=len(self.at_bound),
             factor=self.worst,
         )
+
+    def summary(self) -> dict[str, Any]:
+        """Return its entry in ``summary.json``; errors in rad."""
+        return {
+            **super().summary(),
+            "test_logs": self.test_logs,
+            "floor": self.floor,
+            "at_bound": list(self.at_bound),
+        }
 
 
 def verdict(fit: ModelFit, split: Split, *, restart: float | None = None, complete: bool = True) -> Verdict:

@@ -6,24 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from bam_core.identification.verdict_form import VerdictForm
 from bam_core.robot.estimates import Estimate
 from bam_core.robot.result import RobotIdentification, RobotModelFit
 from bam_core.robot.run import RobotRun
-from bam_core.text.verdict_words import (
-    GREEN_SHARE,
-    LEAST_HELD,
-    RED_SHARE,
-    RULE,
-    VERDICTS,
-    WORSE_RUN,
-    headline,
-    reason_words,
-    verdict_words,
-)
+from bam_core.text.verdict_words import GREEN_SHARE, LEAST_HELD, RED_SHARE, WORSE_RUN, reason_words
 
 REASONS = (
     "error_above_motion",
@@ -41,85 +32,30 @@ WITHIN_PRIOR = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class RobotVerdict:
+class RobotVerdict(VerdictForm):
     """Whether to use servo files of a robot, for what, and how far off they will be.
 
+    The model is the one with the least error of fitted runs: test runs choose nothing.
+
     Attributes:
-        model: the one with the least error of fitted runs: test runs choose nothing.
-        test_mae: mean absolute position error over the test runs, rad; None without such.
         test_runs: number of test runs.
-        motion: mean absolute distance of their positions from the mean, rad; None without such.
-        new: "kp" where no fitted run has the gains of the test.
         outside: names of unknowns that end far outside their prior.
         held: least share of samples of a test run in its 90 % band; None without bands.
-        worst: largest error of a single run, as a multiple of `test_mae`; 0 without a test.
-        reasons: of REASONS, in their order; empty of a green verdict.
     """
 
-    model: str
-    test_mae: float | None
     test_runs: int
-    motion: float | None
-    new: tuple[str, ...]
     outside: tuple[str, ...]
     held: float | None
-    worst: float
-    reasons: tuple[str, ...]
+
+    RED: ClassVar = REASONS[:1]
 
     @property
-    def kind(self) -> str:
-        """One of `VERDICTS`."""
-        if REASONS[0] in self.reasons:
-            return "red"
-        return "yellow" if self.reasons else "green"
+    def file(self) -> str:
+        """Pattern of the servo files, one for each type."""
+        return f"*_{self.model}.yaml"
 
-    @property
-    def share(self) -> float | None:
-        """Test error as a share of the motion; None where either is unknown."""
-        return None if self.test_mae is None or not self.motion else self.test_mae / self.motion
-
-    @property
-    def sentence(self) -> str:
-        """The verdict in at most 25 words."""
-        reason = self._words(self.reasons[0]) if self.reasons else ""
-        return verdict_words(self.kind, f"*_{self.model}.yaml", self.test_mae, self.share, self.new, reason)
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The colour with its word and the sentence; all reservations where there are several; the rule."""
-        more = "; ".join(map(self._words, self.reasons)) if len(self.reasons) > 1 else ""
-        outside = ", ".join(self.outside)
-        return (
-            f"{headline(self.kind)}: {self.sentence}",
-            *([f"reservations: {more}"] if more else []),
-            *(
-                [f"outside their prior by more than {WITHIN_PRIOR:g} standard deviations: {outside}"]
-                if outside
-                else []
-            ),
-            f"rule: {RULE}",
-        )
-
-    def summary(self) -> dict[str, Any]:
-        """Return its entry in ``summary.json``; errors in rad."""
-        return {
-            "kind": self.kind,
-            "word": VERDICTS[self.kind],
-            "sentence": self.sentence,
-            "rule": RULE,
-            "reasons": [{"kind": kind, "sentence": self._words(kind)} for kind in self.reasons],
-            "model": self.model,
-            "test_mae": self.test_mae,
-            "test_runs": self.test_runs,
-            "motion": self.motion,
-            "share_of_motion": self.share,
-            "new_conditions": list(self.new),
-            "outside_prior": list(self.outside),
-            "band_90_least": self.held,
-            "worst_run": self.worst,
-        }
-
-    def _words(self, kind: str) -> str:
+    def words(self, kind: str) -> str:
+        """Return a reservation of REASONS in at most eight words."""
         return reason_words(
             kind,
             share=self.share or 0.0,
@@ -128,6 +64,27 @@ class RobotVerdict:
             factor=self.worst,
             held=self.held or 0.0,
         )
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The colour with its word and the sentence; all reservations where there are several; the rule."""
+        first, rule = super().lines
+        between = []
+        if len(self.reasons) > 1:
+            between.append(f"reservations: {'; '.join(map(self.words, self.reasons))}")
+        if self.outside:
+            far = f"outside their prior by more than {WITHIN_PRIOR:g} standard deviations"
+            between.append(f"{far}: {', '.join(self.outside)}")
+        return first, *between, rule
+
+    def summary(self) -> dict[str, Any]:
+        """Return its entry in ``summary.json``; errors in rad."""
+        return {
+            **super().summary(),
+            "test_runs": self.test_runs,
+            "outside_prior": list(self.outside),
+            "band_90_least": self.held,
+        }
 
 
 def robot_verdict(identification: RobotIdentification) -> RobotVerdict:
