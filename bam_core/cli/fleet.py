@@ -13,7 +13,7 @@ from bam_core.errors import Missing
 from bam_core.files.atomic_file import require_directory, write_text
 
 if TYPE_CHECKING:
-    from bam_core.identification.fleet import Fleet
+    from bam_core.identification.fleet import Estimate, Fleet
     from bam_core.plots.fleet import Panel
 
 EXAMPLE = "bam fleet identified_units/ --output identified_units/comparison"
@@ -96,7 +96,7 @@ def _print(fleet: Fleet) -> None:
     print(spread_sentence(units))
 
 
-def _cell(estimate: Any) -> str:
+def _cell(estimate: Estimate) -> str:
     if estimate.log_error is None:
         return "not known"
     low, high = estimate.interval

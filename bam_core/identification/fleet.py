@@ -18,7 +18,7 @@ from bam_core.identification.variation.population import (
     FEWEST,
     Population,
     estimate_population,
-    smallest_first,
+    holm_adjusted,
 )
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo
@@ -91,7 +91,7 @@ class Fleet:
     def differing(self) -> tuple[str, ...]:
         """Quantities in which units differ more than their errors explain, all comparisons regarded."""
         names = list(self.populations)
-        adjusted = smallest_first(np.array([self.populations[name].difference for name in names]))
+        adjusted = holm_adjusted(np.array([self.populations[name].difference for name in names]))
         return tuple(name for name, chance in zip(names, adjusted, strict=True) if chance < SIGNIFICANT)
 
 
@@ -228,7 +228,7 @@ def _outliers(
             ratio=units[unit][name].value / float(np.exp(populations[name].mean)),
             probability=float(chance),
         )
-        for (name, unit), chance in zip(pairs, smallest_first(chances), strict=True)
+        for (name, unit), chance in zip(pairs, holm_adjusted(chances), strict=True)
         if chance < SIGNIFICANT
     ]
     return tuple(sorted(outliers, key=lambda outlier: outlier.probability))

@@ -22,9 +22,8 @@ from bam_core.robot.joint_loads import CHANGED, JointLoads
 from bam_core.simulation.rows import DAMPING, INERTIA, SLOPE, TORQUE
 
 _TOUCHES = 4e-3  # m above the table; encoders that are 0.02 rad off raise a tip by as much
-_TURN = (
-    0.3  # rad per step of the simulation, by which the spring's own oscillation turns: ten servos' stiffness
-)
+# rad per step of the simulation, by which the spring's own oscillation turns: ten servos' stiffness
+_TURN = 0.3
 _DAMPED = 0.5  # of critical damping
 _LEAST_LEVER = 0.02  # m; joints that lift the tip by less hardly press it
 

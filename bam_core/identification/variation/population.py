@@ -9,7 +9,6 @@ squares are what they are expected to be (Paule and Mandel 1982). Its interval c
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,8 +101,8 @@ def estimate_population(logarithm: Array, error: Array) -> Population:
     )
 
 
-def smallest_first(probabilities: Array) -> Array:
-    """Return probabilities after Holm (1979): as many tests are made at once, of which none may mislead."""
+def holm_adjusted(probabilities: Array) -> Array:
+    """Return probabilities adjusted for so many tests at once (Holm 1979)."""
     values = np.asarray(probabilities, np.float64)
     order = np.argsort(values)
     raised = np.maximum.accumulate(values[order] * (len(values) - np.arange(len(values))))
@@ -145,7 +144,10 @@ def _squares(estimates: Array, errors: Array, spread: float) -> float:
 
 def _spread_where(estimates: Array, errors: Array, squares: float) -> float:
     """Return the spread with which the weighted squares have this sum; zero where none is."""
-    excess: Callable[[float], float] = lambda spread: _squares(estimates, errors, spread) - squares  # noqa: E731
+
+    def excess(spread: float) -> float:
+        return _squares(estimates, errors, spread) - squares
+
     if excess(0.0) <= 0.0:
         return 0.0
     if excess(_LARGEST) >= 0.0:

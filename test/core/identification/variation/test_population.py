@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BadData, WrongShape
-from bam_core.identification.variation.population import estimate_population, smallest_first
+from bam_core.identification.variation.population import estimate_population, holm_adjusted
 
 UNITS, SPREAD = 12, 0.18
 
@@ -48,7 +48,7 @@ def test_one_odd_unit_is_found_among_others_and_no_other_one() -> None:
     random = np.random.default_rng(3)
     estimates = 0.1 * random.standard_normal(UNITS)
     estimates[4] += 1.0
-    chances = smallest_first(estimate_population(estimates, np.full(UNITS, 0.05)).outlying)
+    chances = holm_adjusted(estimate_population(estimates, np.full(UNITS, 0.05)).outlying)
     assert [unit for unit, chance in enumerate(chances) if chance < 0.05] == [4]
 
 
@@ -61,7 +61,7 @@ def test_two_units_tell_a_difference_and_no_spread_of_others() -> None:
 
 def test_holm_raises_probabilities_in_their_order() -> None:
     """Holm 1979: the smallest of n counts n times."""
-    assert smallest_first(np.array([0.04, 0.01, 0.03])).tolist() == pytest.approx([0.06, 0.03, 0.06])
+    assert holm_adjusted(np.array([0.04, 0.01, 0.03])).tolist() == pytest.approx([0.06, 0.03, 0.06])
 
 
 @pytest.mark.parametrize(
