@@ -13,7 +13,7 @@ from bam_core.recordings.recording import Recording
 
 
 def by_label(loaded: Loaded, label: str, roots: Iterable[str | Path]) -> dict[str, Loaded]:
-    """Return recordings of every unit or session, each named in its recordings.
+    """Return recordings by unit or session; the name of a session begins with that of its unit.
 
     Args:
         loaded: all of them; those that cannot be used are listed with every unit.
@@ -37,7 +37,9 @@ def by_label(loaded: Loaded, label: str, roots: Iterable[str | Path]) -> dict[st
         if name in (".", "..") or "/" in name or "\0" in name:
             raise WrongValue(f"{recording.source}, {label}", name, "a name that a directory can have")
         named = replace(recording, unit=name) if label == "unit" else replace(recording, session=name)
-        groups.setdefault(name, []).append(named)
+        # Sessions of two units may have one name, such as a day.
+        group = f"{named.unit}_{name}" if label == "session" and named.unit else name
+        groups.setdefault(group, []).append(named)
     return {name: replace(loaded, recordings=groups[name]) for name in sorted(groups)}
 
 

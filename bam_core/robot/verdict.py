@@ -73,8 +73,8 @@ class RobotVerdict(VerdictForm):
         if len(self.reasons) > 1:
             between.append(f"reservations: {'; '.join(map(self.words, self.reasons))}")
         if self.outside:
-            far = f"outside their prior by more than {WITHIN_PRIOR:g} standard deviations"
-            between.append(f"{far}: {', '.join(self.outside)}")
+            beyond = f"outside their prior by more than {WITHIN_PRIOR:g} standard deviations"
+            between.append(f"{beyond}: {', '.join(self.outside)}")
         return first, *between, rule
 
     def summary(self) -> dict[str, Any]:

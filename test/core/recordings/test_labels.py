@@ -25,7 +25,7 @@ def tree(root: Path, *units: str) -> Path:
 
 def names(root: Path, label: str = "unit") -> dict[str, int]:
     groups = by_label(load_usable([root]), label, [root])
-    assert {getattr(run, label) for group in groups.values() for run in group.recordings} == set(groups)
+    assert all(getattr(run, label) in name for name, group in groups.items() for run in group.recordings)
     return {name: len(group.recordings) for name, group in groups.items()}
 
 
@@ -37,7 +37,15 @@ def test_a_bench_yaml_names_them_before_directories_do(tmp_path: Path) -> None:
     tree(tmp_path, "a", "b")
     (tmp_path / "b" / "bench.yaml").write_text("set: {unit: 7, session: monday}")
     assert names(tmp_path) == {"7": 1, "a": 1}
-    assert names(tmp_path / "b", "session") == {"monday": 1}
+
+
+def test_sessions_of_one_name_are_of_their_units(tmp_path: Path) -> None:
+    tree(tmp_path, "a", "b", "b")
+    (tmp_path / "bench.yaml").write_text("set: {session: monday}")
+    assert names(tmp_path, "session") == {"monday": 3}
+    for unit in ("a", "b"):
+        (tmp_path / unit / "bench.yaml").write_text(f"set: {{unit: {unit}}}")
+    assert names(tmp_path, "session") == {"a_monday": 1, "b_monday": 2}
 
 
 def test_an_option_names_all(tmp_path: Path) -> None:
