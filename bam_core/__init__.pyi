@@ -44,6 +44,7 @@ from .identification.variation.spread import LevelSpread as LevelSpread
 from .identification.variation.spread import Spread as Spread
 from .identification.variation.variation import Variation as Variation
 from .identification.verdict import Verdict as Verdict
+from .identification.verdict_form import VerdictForm as VerdictForm
 from .identification.with_uncertainty import with_uncertainty as with_uncertainty
 from .identification.writing import write_identification as write_identification
 from .mujoco import BENCH_JOINT as BENCH_JOINT
