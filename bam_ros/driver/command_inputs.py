@@ -68,9 +68,9 @@ class CommandInputs:
         self._now = now
         self.timeout = timeout
         self._lock = threading.Lock()  # decision and command are one: none may come in between
-        # s; when a joint was last named by an input that was obeyed, and by one that was not
+        # s; when a joint was last named by an input that was applied, and by one that was not
         self._named = {source: [-math.inf] * joints for source in CommandInput}
-        self._not_obeyed = {source: [-math.inf] * joints for source in CommandInput}
+        self._not_applied = {source: [-math.inf] * joints for source in CommandInput}
 
     def take(self, source: CommandInput, commands: Mapping[int, JointCommand]) -> frozenset[int]:
         """Pass commands on and return the joints that are closed to this input; from any thread.
@@ -81,20 +81,20 @@ class CommandInputs:
         """
         with self._lock:
             now = self._now()
-            if source is CommandInput.SERVO_COMMANDS:  # torque off is always obeyed, and opens the joint
+            if source is CommandInput.SERVO_COMMANDS:  # torque off is always applied, and opens the joint
                 for index, command in commands.items():
                     if not command.torque_enable:
                         self._named[CommandInput.SET_TORQUE][index] = -math.inf
-                        self._not_obeyed[source][index] = -math.inf
+                        self._not_applied[source][index] = -math.inf
             refused = self._refused(source, commands, now)
             for index in refused:
-                self._not_obeyed[source][index] = now
+                self._not_applied[source][index] = now
             admitted = {index: command for index, command in commands.items() if index not in refused}
             for index in admitted:
                 self._named[source][index] = now
                 if source is CommandInput.TRAJECTORY:  # what it leaves is held, whoever came before it
                     self._named[CommandInput.JOINT_COMMAND][index] = -math.inf
-                    self._not_obeyed[CommandInput.HOLD][index] = -math.inf
+                    self._not_applied[CommandInput.HOLD][index] = -math.inf
             if admitted:
                 self._sink.take(admitted)
             return refused
@@ -111,7 +111,7 @@ class CommandInputs:
             return self._refused(source, joints, self._now())
 
     def _refused(self, source: CommandInput, joints: Iterable[int], now: float) -> frozenset[int]:
-        times = (self._not_obeyed[source], *(self._named[above] for above in _ABOVE[source]))
+        times = (self._not_applied[source], *(self._named[above] for above in _ABOVE[source]))
         return frozenset(
             index for index in joints if any(now - time[index] <= self.timeout for time in times)
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from bam_ros.driver.goal_shaper import JointCommand
@@ -38,7 +38,8 @@ class CommandStreams:
         self._received = [_Received()] * joints
         self._ended: set[int] = set()
         self._number = 0
-        self._awaited_after = 0  # number of the newest message when `await_release` was called
+        # Of each joint the number of the newest message when `await_release` was called.
+        self._awaited_after = [0] * joints
         # What `advance` returned last holds until a message comes, or the first stream may have ended.
         self._current: tuple[JointCommand, ...] | None = None
         self._current_until = -math.inf  # s
@@ -97,18 +98,19 @@ class CommandStreams:
             self._current = tuple(received.command for received in self._received)
             return self._current
 
-    def await_release(self) -> None:
-        """Let only commands from now on count as release."""
+    def await_release(self, joints: Iterable[int] | None = None) -> None:
+        """Let only commands from now on count as release of these joints; None: of all."""
         with self._lock:
-            self._awaited_after = self._number
+            for index in range(len(self._awaited_after)) if joints is None else joints:
+                self._awaited_after[index] = self._number
 
-    @property
-    def release_came(self) -> bool:
-        """Whether a command to release some joint has come since `await_release`."""
+    def release_came(self, joints: Iterable[int] | None = None) -> bool:
+        """Return whether a command to release one of these joints (None: of all) has come since then."""
         with self._lock:
             return any(
-                received.number > self._awaited_after and not received.command.torque_enable
-                for received in self._received
+                self._received[index].number > self._awaited_after[index]
+                and not self._received[index].command.torque_enable
+                for index in (range(len(self._received)) if joints is None else joints)
             )
 
     def forget(self) -> None:

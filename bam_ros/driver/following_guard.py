@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from bam_ros.driver.servo_bus import ServoSample
 from bam_ros.text.torque_reasons import JointNotFollowing
@@ -31,9 +31,10 @@ class FollowingGuard:
         self.largest = largest
         self._since: list[float | None] = [None] * len(names)  # s; None: it follows
 
-    def reset(self) -> None:
-        """Forget what was seen."""
-        self._since = [None] * len(self._names)
+    def reset(self, joints: Iterable[int] | None = None) -> None:
+        """Forget what was seen of these joints; None: of all."""
+        for index in range(len(self._names)) if joints is None else joints:
+            self._since[index] = None
 
     def take(self, sample: ServoSample, now: float) -> JointNotFollowing | None:
         """Take a sample, and return which joint does not follow; None while all do.

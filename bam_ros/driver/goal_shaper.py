@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what clients command to what the servos are told: goals that never jump."""
+"""From commands of clients to goals of servos that never jump."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_limits import OFF_LIMITS, Range
 from bam_ros.driver.joint_states import (
-    OBEYED,
+    APPLIED,
     JointEvent,
     JointMode,
     JointState,
@@ -16,10 +16,11 @@ from bam_ros.driver.joint_states import (
 )
 from bam_ros.driver.safety_states import Report
 from bam_ros.driver.servo_bus import ServoSample
-from bam_ros.text.torque_reasons import AskedInFault, CommandsEnded, OutsideLimits, Reason
+from bam_ros.text.torque_reasons import AskedInFault, CommandsEnded, GroupStopped, OutsideLimits, Reason
 
 _IDLE = JointCommand()
 _ASKING = AskedInFault()
+_COMMANDS_IGNORED = frozenset({JointMode.OFF_LIMITS, JointMode.STOPPED})
 
 
 class JointGate:
@@ -35,7 +36,7 @@ class JointGate:
         self, names: Sequence[str], limits: Callable[[], Sequence[Range]], silent: CommandsEnded
     ) -> None:
         self._names, self._limits, self.silent = names, limits, silent
-        self._joints: tuple[JointState, ...] = (OBEYED,) * len(names)
+        self._joints: tuple[JointState, ...] = (APPLIED,) * len(names)
         self._settled: Sequence[JointCommand] | None = None  # commands that change nothing any more
 
     @property
@@ -54,7 +55,7 @@ class JointGate:
     def forget(self) -> None:
         """Withhold nothing any more."""
         self._settled = None
-        self._joints = (OBEYED,) * len(self._names)
+        self._joints = (APPLIED,) * len(self._names)
 
     def refuse(self, commands: Sequence[JointCommand]) -> Sequence[JointCommand]:
         """Take note of commands while a fault keeps torque off; return commands that release all joints."""
@@ -73,6 +74,7 @@ class JointGate:
         *,
         ended: Collection[int],
         released: Sequence[bool],
+        stopped: Mapping[int, Reason],
         sample: ServoSample | None,
     ) -> tuple[Sequence[JointCommand], Sequence[Report]]:
         """Take note of commands; return those that are accepted, and what has changed in words.
@@ -81,19 +83,22 @@ class JointGate:
             commands: one per joint.
             ended: joints whose commands have stopped while torque was on.
             released: of each joint whether its torque is off.
+            stopped: joints that a fault of their group keeps off -> the fault.
             sample: the newest; None while there is none.
         """
         before = self._joints
         self._joints = tuple(
-            joint_transition(
+            joint_transition(joint, JointEvent.GROUP_FAULT, stopped[index])
+            if index in stopped
+            else joint_transition(
                 joint, *self._event(index, command, index in ended, off=released[index], sample=sample)
             )
             for index, (joint, command) in enumerate(zip(before, commands, strict=True))
         )
-        if any(joint is not OBEYED for joint in self._joints):
+        if any(joint is not APPLIED for joint in self._joints):
             self._settled = None
-            obeyed: Sequence[JointCommand] = [
-                _IDLE if joint.mode is JointMode.OFF_LIMITS else command
+            admitted: Sequence[JointCommand] = [
+                _IDLE if joint.mode in _COMMANDS_IGNORED else command
                 for joint, command in zip(self._joints, commands, strict=True)
             ]
         else:
@@ -101,8 +106,8 @@ class JointGate:
                 off and command.torque_enable for off, command in zip(released, commands, strict=True)
             )
             self._settled = None if goes_on else commands
-            obeyed = commands
-        return obeyed, () if self._joints == before else self._changes(before)
+            admitted = commands
+        return admitted, () if self._joints == before else self._changes(before)
 
     def _event(
         self, index: int, command: JointCommand, ended: bool, *, off: bool, sample: ServoSample | None
@@ -124,12 +129,16 @@ class JointGate:
             name: joint.reason
             for mode in JointMode
             for name, joint in zip(self._names, joints, strict=True)
-            if joint.mode is mode and mode is not JointMode.OBEYED
+            if joint.mode is mode and mode is not JointMode.APPLIED
         }
 
     def _changes(self, before: Sequence[JointState]) -> Sequence[Report]:
         withheld = self._reasons(before)
-        new = {name: why for name, why in self.withheld.items() if withheld.get(name) != why}
+        new = {
+            name: why
+            for name, why in self.withheld.items()
+            if withheld.get(name) != why and not isinstance(why, GroupStopped)  # its fault was reported
+        }
         back = [
             name
             for name, was, joint in zip(self._names, before, self._joints, strict=True)

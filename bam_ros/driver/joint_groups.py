@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters `groups.NAME`: joints that clients command together, by an action of their own."""
+"""The parameters `groups.NAME`: joints with an action of their own; and `group_fault`: what a fault stops."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from bam_core.errors import Conflict, Missing, UnknownName, WrongValue
 
+STOP_ALL, STOP_GROUP = "stop_all", "stop_group"
+"""Values of the parameter `group_fault`."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # part of a name in ROS 2
 
 
@@ -46,3 +48,28 @@ def check_joints(groups: Mapping[str, Sequence[str]], valid: Sequence[str]) -> N
         for joint in joints:
             if joint not in valid:
                 raise UnknownName(f"joint of groups.{name}", joint, valid)
+
+
+def stop_alone(
+    policy: str, groups: Mapping[str, Sequence[str]], valid: Sequence[str]
+) -> Mapping[str, frozenset[int]]:
+    """Return the groups that a fault of one of their joints stops alone: name -> places on the bus.
+
+    Args:
+        policy: of the parameter `group_fault`.
+        groups: name -> joints, all of them valid.
+        valid: of the joints on the bus.
+
+    Raises:
+        WrongValue: there is no such policy.
+        Missing: groups shall stop alone, and there is none.
+    """
+    if policy not in (STOP_ALL, STOP_GROUP):
+        raise WrongValue("parameter group_fault", policy, f"{STOP_ALL} or {STOP_GROUP}")
+    if policy == STOP_ALL:
+        return {}
+    if not groups:
+        raise Missing(
+            "parameter group_fault", "groups that stop alone", advice="name them in groups.NAME, or stop_all"
+        )
+    return {name: frozenset(valid.index(joint) for joint in joints) for name, joints in groups.items()}

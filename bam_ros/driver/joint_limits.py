@@ -38,7 +38,7 @@ def parse_limits(values: Sequence[float], joints: Sequence[str]) -> tuple[Range,
             "limits",
             len(values),
             "lowest and highest angle, once for all or for each joint",
-            told=f"{len(values)} numbers for {len(joints)} joint_names",
+            printed=f"{len(values)} numbers for {len(joints)} joint_names",
             advice="correct the parameter",
         )
     for low, high in pairs:
@@ -47,7 +47,7 @@ def parse_limits(values: Sequence[float], joints: Sequence[str]) -> tuple[Range,
                 "limits",
                 (low, high),
                 "the lowest angle, then the highest",
-                told=f"{low:g} to {high:g} rad",
+                printed=f"{low:g} to {high:g} rad",
                 advice="correct the parameter",
             )
     return tuple(pairs * (len(joints) if len(pairs) == 1 else 1))

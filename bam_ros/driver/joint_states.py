@@ -12,7 +12,7 @@ from bam_ros.text.torque_reasons import Reason
 class JointMode(Enum):
     """What a loop does with the commands of a joint."""
 
-    OBEYED = "obeyed"
+    APPLIED = "applied"
     """Torque is as commanded."""
     OFF_LIMITS = "off limits"
     """Torque was asked for where the joint is outside its limits: it stays off until it is commanded off."""
@@ -20,6 +20,8 @@ class JointMode(Enum):
     """Commands stopped while torque was on: it is off until they are back."""
     ASKING = "asking"
     """Torque is asked for while a fault keeps it off on all joints."""
+    STOPPED = "stopped"
+    """A fault of its group keeps torque off, whether it is asked for or not."""
 
 
 class JointEvent(Enum):
@@ -39,6 +41,8 @@ class JointEvent(Enum):
     """Torque on, while a fault keeps it off on all joints."""
     FAULT_OFF = "torque off, fault"
     """Torque off, or nothing, while a fault keeps it off on all joints."""
+    GROUP_FAULT = "fault of its group"
+    """Whatever is asked for, while a fault keeps torque off on the joints of its group."""
 
 
 @dataclass(frozen=True)
@@ -47,18 +51,19 @@ class JointState:
 
     Attributes:
         mode: see there.
-        reason: why it gets no torque though it may be wanted; empty in the mode `OBEYED`.
+        reason: why it gets no torque though it may be wanted; empty in the mode `APPLIED`.
     """
 
-    mode: JointMode = JointMode.OBEYED
+    mode: JointMode = JointMode.APPLIED
     reason: Reason = ""
 
 
-OBEYED = JointState()
+APPLIED = JointState()
 _NEW = {
     JointEvent.ON_OFF_LIMITS: JointMode.OFF_LIMITS,
     JointEvent.ENDED_ON: JointMode.SILENT,
     JointEvent.FAULT_ON: JointMode.ASKING,
+    JointEvent.GROUP_FAULT: JointMode.STOPPED,
 }
 _STAYS = {
     (JointMode.OFF_LIMITS, JointEvent.ON),  # torque must not surprise who has turned the joint back by hand
@@ -77,4 +82,4 @@ def joint_transition(state: JointState, event: JointEvent, reason: Reason = "") 
     """
     if (state.mode, event) in _STAYS:
         return state
-    return JointState(_NEW[event], reason) if event in _NEW else OBEYED
+    return JointState(_NEW[event], reason) if event in _NEW else APPLIED

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from bam_ros.driver.joint_limits import HALF_TURN, Range
 
@@ -21,6 +21,8 @@ class LoopSettings:
         following_error: largest distance between position and goal, rad; where it is exceeded for 0.5 s,
             torque goes off on all joints. 0: not checked.
         limits: lowest and highest goal of each joint, rad; a single pair is for all.
+        groups: groups of joints that a fault of one of their servos stops alone: name -> places on the bus;
+            any other joint stops all.
         failures: lost samples in a row after which the bus counts as lost.
         retry_period: time between attempts to reopen a lost bus, s of the wall clock.
     """
@@ -31,5 +33,6 @@ class LoopSettings:
     speed_limit: float = 20.0
     following_error: float = 2.0
     limits: Sequence[Range] = (HALF_TURN,)
+    groups: Mapping[str, Collection[int]] = field(default_factory=dict)
     failures: int = 5
     retry_period: float = 1.0

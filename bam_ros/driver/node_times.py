@@ -17,7 +17,7 @@ class NodeTimes:
         device_poll: between two attempts to open a bus whose device is away at the start; as long as between
             those of one that was lost later.
         first_sample: for which activation waits for the first sample; lost ones are a fault long before.
-        ignored: for which diagnostics say why a command was ignored.
+        ignored: for which diagnostics name the reason why a command was ignored.
     """
 
     hold: float = HOLD_TIME

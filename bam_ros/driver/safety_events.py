@@ -39,7 +39,7 @@ class ServoErrors:
         reason: servos and errors, in one line.
     """
 
-    reason: str
+    reason: Reason
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Container
 from dataclasses import replace
 
+from bam_ros.driver.joint_groups import STOP_ALL
 from bam_ros.driver.joint_limits import HALF_TURN
 from bam_ros.node.node_about import Interface
 from bam_ros.node.parameters import NodeParameter
@@ -95,7 +96,7 @@ POSITION_PARAMETERS = (
         name="path_tolerance",
         default=0.0,
         description=(
-            "how far a joint may be from its path where a goal of follow_joint_trajectory does not say, rad;"
+            "how far a joint may be from its path where follow_joint_trajectory has no tolerance, rad;"
             " 0: any distance"
         ),
         low=0.0,
@@ -119,11 +120,30 @@ POSITION_PARAMETERS = (
         read_only=False,
     ),
     NodeParameter(
+        name="orphan_hold_time",
+        default=60.0,
+        description=(
+            "once the terminal or program that started the node has gone: how long joints are held where"
+            " nobody commands them, s; .inf: any time"
+        ),
+        low=0.0,
+        high=math.inf,
+        read_only=False,
+    ),
+    NodeParameter(
         name="groups.NAME",
         default=[""],
         description=(
             "joints of a group, such as groups.arm, with an action of its own, ~/arm/follow_joint_trajectory;"
             " goals of groups run side by side"
+        ),
+    ),
+    NodeParameter(
+        name="group_fault",
+        default=STOP_ALL,
+        description=(
+            "stop_all: a hardware error or following error of a joint releases all joints; stop_group: those"
+            " of its group alone, which groups.NAME names; faults of the bus release all in any case"
         ),
     ),
     NodeParameter(
@@ -221,6 +241,23 @@ SERVO_INTERFACES = (
     ),
 )
 """Of every servo node."""
+READ_REGISTER = "~/read_register"
+"""Service that only nodes with REGISTER_INTERFACES have."""
+REGISTER_INTERFACES = (
+    Interface(
+        kind="service",
+        name=READ_REGISTER,
+        type="bam_bench/ReadRegister",
+        purpose="reads any register of a servo by its name in the control table",
+    ),
+    Interface(
+        kind="service",
+        name="~/write_register",
+        type="bam_bench/WriteRegister",
+        purpose="writes one; those that decide about safety or the control law are refused",
+    ),
+)
+"""Of servo nodes whose servos have control tables."""
 JOINT_COMMAND = "joint_command"
 """Topic that only nodes with POSITION_INTERFACES have."""
 POSITION_INTERFACES = (

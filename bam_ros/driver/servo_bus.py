@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bam_core.errors import Conflict, OutOfRange, Unavailable
+from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName, Unsupported
 from bam_ros.text.notice import Notice
 
 EACH_ONCE = (
@@ -49,7 +49,8 @@ class ServoSample:
         velocity: rad/s.
         current: A.
         duty: PWM duty, -1..1.
-        effort: torque at the output shaft as the device reports it, N·m.
+        effort: torque of the motor at the output shaft, N·m: as the device reports it, or its current times
+            its torque constant.
         voltage: supply at the servo's terminals, V.
         temperature: °C.
         goal_position: goal in force when the state was read, rad; NaN before the first one.
@@ -118,9 +119,24 @@ class Gains:
                     f"{name} of {joint}",
                     value,
                     "a whole number, as its register holds",
-                    told=f"{value:g}",
+                    printed=f"{value:g}",
                     advice="round it; no gain was written",
                 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegisterValue:
+    """What a register of a servo holds.
+
+    Attributes:
+        count: as it is in the register.
+        value: the same in `unit`.
+        unit: SI, as in the control table; "-": it has none, and `value` is the count.
+    """
+
+    count: int
+    value: float
+    unit: str = "-"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +144,7 @@ class ServoIdentity:
     """Which servo a joint is.
 
     Attributes:
-        servo: servo model, a name from `bam servos`; empty where the bus cannot tell.
+        servo: servo model, a name from `bam servos`; empty where unknown to the bus.
         id: on the bus; -1 without a bus.
     """
 
@@ -141,7 +157,7 @@ class LawSettings:
     """How a servo's settings change its firmware's control law.
 
     Attributes:
-        demand_limit: largest duty, 0..1, or current, A, that they allow; infinite where the bus cannot tell.
+        demand_limit: largest duty, 0..1, or current, A, that they allow; infinite where unknown to the bus.
         unmodelled: settings that the model of its firmware does not have, in words; empty: there is none.
     """
 
@@ -190,6 +206,11 @@ class ServoBus(ABC):
         return (ServoIdentity(),) * len(self.names)
 
     @property
+    def device(self) -> str:
+        """What the servos are connected to, such as a serial port; empty where that has no name."""
+        return ""
+
+    @property
     def position_limits(self) -> tuple[tuple[float, float], ...]:
         """Lowest and highest goal that each servo takes, rad; valid after `open`."""
         return ((-math.inf, math.inf),) * len(self.names)
@@ -220,13 +241,13 @@ class ServoBus(ABC):
     def describe_errors(self, name: str, bits: int) -> tuple[str, ...]:
         """Return the hardware errors of a joint in the bus' own words, one line each.
 
-        Nothing where the names of the bits say as much as the bus knows.
+        Nothing where the names of the bits are all that the bus knows.
         """
         return ()
 
     @abstractmethod
     def open(self) -> str:
-        """Make the servos ready, with torque off, and say in one line what was found.
+        """Make the servos ready, with torque off, and report in one line what was found.
 
         May be called again after `close`.
 
@@ -267,6 +288,47 @@ class ServoBus(ABC):
         Raises:
             BamError: no such joint, or no answer.
         """
+
+    def read_register(self, name: str, register: str) -> RegisterValue:
+        """Return what a register of one servo holds.
+
+        Args:
+            name: of the joint.
+            register: by its name in the control table.
+
+        Raises:
+            BamError: no such joint or register, or no answer; these servos have no registers with names.
+        """
+        raise self._no_registers(name)
+
+    def write_register(
+        self, name: str, register: str, value: float, unit: str = ""
+    ) -> tuple[int, RegisterValue]:
+        """Write a register of one servo that decides neither about safety nor about its control law.
+
+        Args:
+            name: of the joint.
+            register: by its name in the control table.
+            value: that it shall hold, in `unit`.
+            unit: as `read_register` returns it; empty: counts.
+
+        Returns:
+            The count that was written, and what it holds afterwards.
+
+        Raises:
+            BamError: see `read_register`, or register, value or unit is refused; nothing was written then.
+        """
+        raise self._no_registers(name)
+
+    def _no_registers(self, name: str) -> BamError:
+        if name not in self.names:
+            return UnknownName("joint", name, self.names)
+        return Unsupported(
+            f"registers of {name}",
+            "these servos have no registers with names",
+            expected="a Dynamixel or Feetech servo",
+            advice="use parameters and services of the node",
+        )
 
     @abstractmethod
     def reboot(self, name: str) -> None:

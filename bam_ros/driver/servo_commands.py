@@ -58,7 +58,7 @@ def parse_commands(
                 f"goal of joint {name!r}",
                 goal,
                 f"{low:.5g} to {high:.5g} rad, its limits",
-                told=f"{goal:.5g} rad",
+                printed=f"{goal:.5g} rad",
                 advice="give radians within these",
             )
         commands[index] = JointCommand(torque_enable=True, position=float(goal)) if enable else _OFF
@@ -68,7 +68,7 @@ def parse_commands(
 def torque_off(message: ServoCommands, names: Sequence[str]) -> dict[int, JointCommand]:
     """Return the joints whose torque a message turns off, whatever else is wrong with it; never raises.
 
-    A joint that is named twice goes off where one entry says so. Where `name` and `torque_enable` differ in
+    A joint that is named twice goes off where one entry is off. Where `name` and `torque_enable` differ in
     length nobody knows which joint is meant: there is none.
     """
     if len(message.name) != len(message.torque_enable):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from bam_core.errors import BamError, Unavailable
@@ -14,6 +14,7 @@ from bam_ros.driver.command_streams import CommandStreams
 from bam_ros.driver.fault_errors import FaultPersists, StillAsked
 from bam_ros.driver.following_guard import FollowingGuard
 from bam_ros.driver.goal_shaper import GoalShaper, GoalSpeeds, JointCommand
+from bam_ros.driver.group_faults import GroupFaults
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
 from bam_ros.driver.joint_gate import JointGate, by_reason
 from bam_ros.driver.joint_limits import joint_limits
@@ -62,6 +63,9 @@ class ServoLoop:
     and is latched. To clear it: remove the cause, end every request for torque, and send one command with
     torque off; or start a new loop. `safety_states` has these states and the events between them.
 
+    Where the settings have groups, a hardware error or following error of a joint stops its group alone,
+    until the same has been done for the joints of that group. What concerns the bus stops all joints.
+
     Torque is withheld from a single joint, while the others go on, where no commands name it any more, until
     they do again; and where it is outside its limits when torque is asked for, until it is commanded off:
     `joint_states`.
@@ -101,6 +105,8 @@ class ServoLoop:
         )
         self._guard = FollowingGuard(bus.names, settings.following_error, bus.second)
         self._safety = Safety()
+        self._groups = GroupFaults(settings.groups)
+        self._at_once = False  # whether the next exchange, which releases a group, waits for no period
         self._counter = BusCounter()
         self._last = bus.now()
         self._sample: ServoSample | None = None
@@ -129,7 +135,7 @@ class ServoLoop:
     @property
     def fault(self) -> str | None:
         """Why torque is off though it may be wanted on, in one line; None when all is well."""
-        fault, withheld = str(self._safety), self._gate.withheld
+        fault, withheld = str(self._safety), self.withheld
         if not fault:
             return "; ".join(by_reason(withheld)) or None
         asking = ", ".join(withheld)
@@ -146,9 +152,26 @@ class ServoLoop:
         return self._safety.fault is not None
 
     @property
+    def stopped(self) -> Mapping[int, Reason]:
+        """Joints that a fault of their group keeps off -> the fault; a new object where that changes."""
+        return self._groups.stopped
+
+    def latched_fault(self, joints: Iterable[int]) -> str:
+        """Return what has to be acknowledged before one of these joints gets torque; empty: nothing.
+
+        Args:
+            joints: places on the bus.
+        """
+        if self.latched:
+            return self.fault or ""
+        stopped = self.stopped
+        return "; ".join(dict.fromkeys(str(stopped[joint]) for joint in joints if joint in stopped))
+
+    @property
     def withheld(self) -> Mapping[str, Reason]:
         """Joints that get no torque though it may be wanted -> why."""
-        return self._gate.withheld
+        names, stopped = self._bus.names, self.stopped
+        return {**self._gate.withheld, **{names[joint]: reason for joint, reason in stopped.items()}}
 
     @property
     def bus_lost(self) -> bool:
@@ -204,38 +227,63 @@ class ServoLoop:
                 "bus", f"no answer within {timeout:g} s", advice="see /diagnostics for its state"
             ) from None
 
-    def acknowledge(self) -> str:
-        """End a fault whose cause has passed; return what it was, empty: there is none. Waits for the bus.
+    def acknowledge(self, joints: Collection[int] | None = None) -> str:
+        """End faults whose cause has passed; return what they were, empty: there is none. Waits for the bus.
+
+        Args:
+            joints: places on the bus; faults of groups without any of them stay. None: of all.
 
         Raises:
-            BamError: the fault stays, see `end_fault`.
+            BamError: a fault stays, see `end_fault`.
         """
         if self.bus_lost:  # it may stay away for long
             raise FaultPersists(str(self._safety))
-        return self.call(self.end_fault)
+        return self.call(lambda: self.end_fault(joints))
 
-    def end_fault(self) -> str:
+    def end_fault(self, joints: Collection[int] | None = None) -> str:
         """Do what `acknowledge` does; called in the loop's thread.
 
         Raises:
-            FaultPersists: its cause persists, or the servos have not answered since it began.
+            FaultPersists: its cause persists, or the servos have not answered since it began. Where that is
+                a group's, the faults of other groups have ended all the same.
             StillAsked: commands ask for torque, which would be on again at once.
         """
-        fault = self._safety.fault
-        if fault is None:
-            return ""
+        ended: list[str] = []
+        if self._safety.fault is not None:
+            fault = str(self._safety.fault)
+            self._require_passed(str(self._safety), None)
+            self._handle(TorqueNotAsked(acknowledged=True, healthy=True))
+            ended.append(fault)
+        failure: BamError | None = None
+        for group, stopped in self._groups.faults.items():
+            of_group = self._groups.joints(group)
+            if joints is not None and of_group.isdisjoint(joints):
+                continue
+            try:
+                self._require_passed(str(stopped), of_group)
+            except BamError as error:
+                failure = failure or error
+                continue
+            self._handle_group(group, TorqueNotAsked(acknowledged=True, healthy=True))
+            ended.append(str(stopped))
+        if failure is not None:
+            raise failure
+        return "; ".join(ended)
+
+    def _require_passed(self, fault: str, joints: Collection[int] | None) -> None:
+        """Raise what `end_fault` raises for a fault of these joints; None: of all."""
         commands = self._streams.advance(self._bus.now())
         asking = [
-            name for name, command in zip(self._bus.names, commands, strict=True) if command.torque_enable
+            name
+            for joint, (name, command) in enumerate(zip(self._bus.names, commands, strict=True))
+            if command.torque_enable and (joints is None or joint in joints)
         ]
         if asking:
             raise StillAsked(asking)
         if self._safety.mode not in BUS_OPEN or self._safety.lost_in_a_row or self._sample is None:
-            raise FaultPersists(str(self._safety))
-        if errors := self._describe_errors(self._sample):
+            raise FaultPersists(fault)
+        if errors := self._describe_errors(self._sample, self._wrong(self._sample, joints)):
             raise FaultPersists("; ".join(errors))
-        self._handle(TorqueNotAsked(acknowledged=True, healthy=True))
-        return str(fault)
 
     def interrupt(self, function: Callable[[], T], why: str, timeout: float = 10.0) -> T:
         """Release every servo, forget commands and fault, and run a function between two exchanges.
@@ -263,6 +311,7 @@ class ServoLoop:
             except BaseException:
                 self._handle(InterruptionFailed(what, asked))
                 raise
+            self._groups.forget()
             self._handle(Interrupted(what, asked))
             return result
 
@@ -273,7 +322,7 @@ class ServoLoop:
             deadline = time.monotonic()
             while not self._stopping.is_set():
                 self.step()
-                if self._settings.rate > 0.0:
+                if self._settings.rate > 0.0 and not self._at_once:
                     deadline = self._pace(deadline)
         except Exception as error:
             cause = f"{type(error).__name__}: {error}"
@@ -295,12 +344,13 @@ class ServoLoop:
         self._requests.serve()
         now = self._bus.now()
         dt, self._last = now - self._last, now
+        self._at_once = False
         if self.bus_lost:
             self._handle(self._open_again())
             if self.bus_lost:
                 self._stopping.wait(self._settings.retry_period)
                 return
-        commands = self._obey(self._streams.advance(now))
+        commands = self._admitted(self._streams.advance(now))
         self._handle(self._exchange(self._shaper.shape(commands, self._sample, dt)))
 
     def _open_again(self) -> Event:
@@ -313,23 +363,41 @@ class ServoLoop:
         except BamError as error:
             return BusNotFound(str(error))
 
-    def _obey(self, commands: Sequence[JointCommand]) -> Sequence[JointCommand]:
+    def _admitted(self, commands: Sequence[JointCommand]) -> Sequence[JointCommand]:
         """Take note of the commands in force; return what the servos shall do."""
         if self._gate.is_settled(commands):
             return commands
-        self._handle(_TORQUE_ASKED if _ask_for_torque(commands) else self._nobody_asks())
+        self._handle(self._asks(commands, None))
         if self._safety.mode is not Mode.READY:
             return self._gate.refuse(commands)
-        obeyed, changes = self._gate.admit(
-            commands, ended=self._streams.ended, released=self._shaper.released, sample=self._sample
+        for group in self._groups.faults:
+            self._handle_group(group, self._asks(commands, self._groups.joints(group)))
+        admitted, changes = self._gate.admit(
+            commands,
+            ended=self._streams.ended,
+            released=self._shaper.released,
+            stopped=self._groups.stopped,
+            sample=self._sample,
         )
         for change in changes:
             self._carry_out(change)
-        return obeyed
+        return admitted
 
-    def _nobody_asks(self) -> Event:
-        healthy = self._sample is not None and not _has_fatal_errors(self._sample)
-        return TorqueNotAsked(acknowledged=self._streams.release_came, healthy=healthy)
+    def _asks(self, commands: Sequence[JointCommand], joints: Collection[int] | None) -> Event:
+        """Return whether commands ask for torque of these joints; None: of all, and no group's fault."""
+        if _ask_for_torque(commands if joints is None else [commands[joint] for joint in joints]):
+            return _TORQUE_ASKED
+        healthy = self._sample is not None and not self._wrong(self._sample, joints)
+        return TorqueNotAsked(acknowledged=self._streams.release_came(joints), healthy=healthy)
+
+    def _wrong(self, sample: ServoSample, joints: Collection[int] | None) -> Sequence[int]:
+        """Return those of some joints whose servos report errors; None: of all but those of stopped groups.
+
+        What stopped a group keeps no other joint off.
+        """
+        if joints is None:
+            joints = [joint for joint in range(len(self._bus.names)) if joint not in self._groups.stopped]
+        return [joint for joint in sorted(joints) if sample.hardware_error[joint] & FATAL]
 
     def _exchange(self, goal: ServoGoal) -> Event:
         """Exchange once, and return what came of it."""
@@ -348,18 +416,55 @@ class ServoLoop:
         self._sample = sample
         self._counter.sample(time.monotonic())
         self._on_sample(sample, self._counter.samples)
-        if _has_fatal_errors(sample):
-            return ServoErrors("; ".join(self._describe_errors(sample)))
+        if _has_fatal_errors(sample) and (errors := self._servo_errors(sample)) is not None:
+            return errors
         distance = self._guard.take(sample, self._bus.now())
-        return _SAMPLE_TAKEN if distance is None else NotFollowing(distance)
+        if distance is None:
+            return _SAMPLE_TAKEN
+        group = self._groups.of(self._bus.names.index(distance.joint))
+        if group is None:
+            return NotFollowing(distance)
+        self._handle_group(group, NotFollowing(self._groups.reason(group, distance)))
+        return _SAMPLE_TAKEN
 
-    def _describe_errors(self, sample: ServoSample) -> list[str]:
+    def _servo_errors(self, sample: ServoSample) -> Event | None:
+        """Stop the groups whose servos report errors; return the event that stops all joints, if any."""
+        wrong = [joint for joint, bits in enumerate(sample.hardware_error) if bits & FATAL]
+        event = None
+        for group, joints in self._groups.by_group(wrong).items():
+            reason = "; ".join(self._describe_errors(sample, joints))
+            if group is None:
+                event = ServoErrors(reason)
+            else:
+                self._handle_group(group, ServoErrors(self._groups.reason(group, reason)))
+        return event
+
+    def _describe_errors(self, sample: ServoSample, joints: Iterable[int]) -> list[str]:
         return [
             line
-            for name, bits in zip(self._bus.names, sample.hardware_error, strict=True)
+            for name, bits in ((self._bus.names[joint], sample.hardware_error[joint]) for joint in joints)
             for line in self._bus.describe_errors(name, bits & FATAL)
             or describe_hardware_errors(name, bits & FATAL)
         ]
+
+    def _handle_group(self, group: str, event: Event) -> None:
+        """Go to the state of a group that follows an event, and carry out its actions for its joints.
+
+        Its release is the next exchange, at once; the exchange of a bus in use releases single servos.
+        """
+        joints = self._groups.joints(group)
+        for action in self._groups.handle(group, event):
+            match action:
+                case Report():
+                    self._at_once |= action.is_error
+                    self._carry_out(action)
+                case Action.RESET_GOALS:
+                    self._guard.reset(joints)
+                    self._gate.reset_goals()
+                case Action.AWAIT_RELEASE:
+                    self._streams.await_release(joints)
+                case Action.RELEASE:
+                    pass  # the gate withholds torque from now on
 
     def _handle(self, event: Event) -> None:
         """Go to the state that follows an event, and carry out its actions."""

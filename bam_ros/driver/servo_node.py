@@ -8,12 +8,13 @@ import threading
 import time
 import traceback
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
-from bam_bench.srv import GetGains, HoldGains, RebootServos, SetGains, SetTorque
+from bam_bench.srv import GetGains, HoldGains, ReadRegister, RebootServos, SetGains, SetTorque, WriteRegister
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -30,12 +31,13 @@ from bam_ros.driver.device_wait import DeviceWait
 from bam_ros.driver.diagnostics import servo_diagnostics
 from bam_ros.driver.gains_hold import GainsHold
 from bam_ros.driver.joint_command import JointCommandTopic
-from bam_ros.driver.joint_groups import check_joints, check_names
+from bam_ros.driver.joint_groups import check_joints, check_names, stop_alone
 from bam_ros.driver.joint_limits import Range, joint_limits, limit_warnings, parse_limits
 from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.node_times import NodeTimes
 from bam_ros.driver.parameter_changes import ParameterChanges
-from bam_ros.driver.servo_about import JOINT_COMMAND
+from bam_ros.driver.register_services import RegisterServices
+from bam_ros.driver.servo_about import JOINT_COMMAND, READ_REGISTER
 from bam_ros.driver.servo_bus import ServoBus, ServoSample
 from bam_ros.driver.servo_commands import parse_commands, torque_off
 from bam_ros.driver.servo_loop import ServoLoop
@@ -47,8 +49,10 @@ from bam_ros.driver.trajectory_follower import TrajectoryFollower
 from bam_ros.driver.trajectory_goal import DefaultTolerances, FollowerSettings
 from bam_ros.driver.trajectory_topic import TOPIC as TRAJECTORY_TOPIC
 from bam_ros.driver.trajectory_topic import TrajectoryTopic
+from bam_ros.node.ends import OrphanWatch
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.node.parameters import declare
+from bam_ros.node.qos_overrides import QOS_OVERRIDES
 from bam_ros.node.waiting_messages import waiting_messages
 from bam_ros.text.driver_notices import (
     CommandedInFault,
@@ -57,6 +61,7 @@ from bam_ros.text.driver_notices import (
     ReleaseNotConfirmed,
     SwitchedOff,
 )
+from bam_ros.text.parameter_words import OrphanReleased
 
 # Reliable, because MoveIt and others subscribe so, and subscribers that want best effort are served as well;
 # deep enough for the bursts of a loop that runs at a kilohertz.
@@ -115,6 +120,7 @@ class ServoNode(LifecycleNode):
         self._messages: StateMessages | None = None
         self._sampled = threading.Event()  # whether the loop has published a sample
         self._limits: tuple[Range, ...] = ()
+        self._stop_alone: Mapping[str, frozenset[int]] = {}  # groups that a fault stops alone
         self._joints: tuple[str, ...] = ()  # of the bus that was configured last
         self._ignored: CommandIgnored | None = None  # the last one
         self._ignored_at = -math.inf  # s
@@ -130,12 +136,24 @@ class ServoNode(LifecycleNode):
         self._worker = ThreadPoolExecutor(1, "services")
         self._service_group = MutuallyExclusiveCallbackGroup()
         self._published_configuration: ServoConfiguration | None = None
-        self._joint_states = self.create_publisher(JointState, "joint_states", STATE_QOS)
-        self._servo_states = self.create_publisher(ServoStates, "servo_states", STATE_QOS)
-        self._configuration = self.create_publisher(ServoConfiguration, "servo_configuration", LATCHED_QOS)
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._joint_states = self.create_publisher(
+            JointState, "joint_states", STATE_QOS, qos_overriding_options=QOS_OVERRIDES
+        )
+        self._servo_states = self.create_publisher(
+            ServoStates, "servo_states", STATE_QOS, qos_overriding_options=QOS_OVERRIDES
+        )
+        self._configuration = self.create_publisher(
+            ServoConfiguration, "servo_configuration", LATCHED_QOS, qos_overriding_options=QOS_OVERRIDES
+        )
+        self._diagnostics = self.create_publisher(
+            DiagnosticArray, "/diagnostics", 10, qos_overriding_options=QOS_OVERRIDES
+        )
         self._commands = self.create_subscription(
-            ServoCommands, "servo_commands", self._take_commands, COMMAND_QOS
+            ServoCommands,
+            "servo_commands",
+            self._take_commands,
+            COMMAND_QOS,
+            qos_overriding_options=QOS_OVERRIDES,
         )
         self._trajectory_actions: list[TrajectoryAction] = []  # of all joints, and of each group
         if self._by_position:
@@ -155,7 +173,14 @@ class ServoNode(LifecycleNode):
         self.serve(SetBool, "~/set_torque", torque.set_torque)
         self.serve(SetTorque, "~/set_joint_torque", torque.set_joint_torque)
         self.serve(Trigger, "~/reset_fault", torque.reset_fault)
+        if self._offers(READ_REGISTER):
+            registers = RegisterServices(self._active)
+            self.serve(ReadRegister, READ_REGISTER, registers.read)
+            self.serve(WriteRegister, "~/write_register", registers.write)
         self.create_timer(1.0, self._publish_diagnostics)
+        self._is_orphan = OrphanWatch()
+        if self._by_position:
+            self.create_timer(1.0, self._release_forgotten)
 
     @abstractmethod
     def create_bus(self) -> ServoBus:
@@ -193,17 +218,31 @@ class ServoNode(LifecycleNode):
         return done
 
     @property
+    def goal_limits(self) -> tuple[Range, ...]:
+        """Lowest and highest goal of each joint that are enforced, rad; known once it is configured."""
+        assert self._bus is not None
+        return joint_limits(self._bus, self._limits)
+
+    @property
     def _by_position(self) -> bool:
         """Whether positions come as `joint_command` and as trajectories, too."""
-        return any(interface.name == JOINT_COMMAND for interface in type(self).ABOUT.interfaces)
+        return self._offers(JOINT_COMMAND)
+
+    def _offers(self, interface: str) -> bool:
+        """Whether this is one of the node's interfaces."""
+        return any(offered.name == interface for offered in type(self).ABOUT.interfaces)
 
     def _offer_position_inputs(self) -> None:
         self._joint_commands = self.create_subscription(
-            JointState, JOINT_COMMAND, self._take_joint_commands, COMMAND_QOS
+            JointState,
+            JOINT_COMMAND,
+            self._take_joint_commands,
+            COMMAND_QOS,
+            qos_overriding_options=QOS_OVERRIDES,
         )
         topic = TrajectoryTopic(lambda: self._follower, self.get_logger().warning)
         self._trajectories = self.create_subscription(
-            JointTrajectory, TRAJECTORY_TOPIC, topic.take, COMMAND_QOS
+            JointTrajectory, TRAJECTORY_TOPIC, topic.take, COMMAND_QOS, qos_overriding_options=QOS_OVERRIDES
         )
         kind = action_type()
         if kind is not None:
@@ -213,7 +252,7 @@ class ServoNode(LifecycleNode):
             ]
 
     def start(self) -> None:
-        """Configure and activate where the parameter `autostart` says so.
+        """Configure and activate where the parameter `autostart` is true.
 
         A device that is not there yet is looked for again while the node is spun. After the time in the
         parameter `wait_for_device` a timer raises what this method would.
@@ -279,6 +318,7 @@ class ServoNode(LifecycleNode):
         try:
             bus = self.create_bus()
             check_joints(self._groups, bus.names)
+            self._stop_alone = self._groups_alone(bus.names)
             self._limits = parse_limits(self.get_parameter("limits").value, bus.names)
             summary = bus.open()
             joint_limits(bus, self._limits)
@@ -357,6 +397,7 @@ class ServoNode(LifecycleNode):
             speed_limit=float(value("speed_limit")),
             following_error=float(value("following_error")),
             limits=self._limits,
+            groups=self._stop_alone,
             failures=int(value("failures")),
         )
 
@@ -372,6 +413,12 @@ class ServoNode(LifecycleNode):
             timeout=float(value("command_timeout")),
             acknowledges_faults=bool(value("goal_acknowledges_faults")),
         )
+
+    def _groups_alone(self, joints: Sequence[str]) -> Mapping[str, frozenset[int]]:
+        """Return the groups that a fault stops alone; raises BamError."""
+        if not self._by_position:
+            return {}
+        return stop_alone(self.get_parameter("group_fault").value, self._groups, joints)
 
     def _values(self, changed: Mapping[str, Any]) -> Callable[[str], Any]:
         return lambda name: changed[name] if name in changed else self.get_parameter(name).value
@@ -401,12 +448,21 @@ class ServoNode(LifecycleNode):
         if self._loop is not None:
             self._loop.stop()
             self._loop = None
-            self._say_unreleased()
+            self._warn_of_unreleased()
         self._inputs = self._joint_command = None
         self._servo_services.gains_hold.clear()
 
-    def _say_unreleased(self) -> None:
-        """Say which joints may hold on though they were released."""
+    def _release_forgotten(self) -> None:
+        """Hold joints for a while only, once whoever started the node has gone: no client may be left."""
+        follower = self._follower
+        if follower is None or not self._is_orphan():
+            return
+        seconds = float(self.get_parameter("orphan_hold_time").value)
+        if joints := follower.release_forgotten(seconds):
+            self.get_logger().warning(str(OrphanReleased(joints=joints, seconds=seconds)))
+
+    def _warn_of_unreleased(self) -> None:
+        """Warn of joints that may hold on though they were released."""
         joints = self._bus.unreleased if self._bus is not None else ()
         if joints:
             self.get_logger().error(str(ReleaseNotConfirmed(joints=joints)))
@@ -422,7 +478,7 @@ class ServoNode(LifecycleNode):
         self._sampled.set()
 
     def _on_event(self, is_error: bool, line: str) -> None:
-        """Tell everybody what happened in the loop; called in the loop's thread."""
+        """Publish what happened in the loop; called in the loop's thread."""
         if is_error:
             self.get_logger().error(line)
         else:
@@ -458,12 +514,16 @@ class ServoNode(LifecycleNode):
             joints = tuple(self._bus.names[index] for index in sorted(refused))
             self._reject(CommandIgnored(topic="servo_commands", reason=SwitchedOff(joints=joints)))
         elif any(command.torque_enable for command in commands.values()):
-            self._warn_of_fault("servo_commands")
+            self._warn_of_fault("servo_commands", commands)
 
-    def _warn_of_fault(self, topic: str) -> None:
-        """Warn once per fault that commands switch nothing on."""
+    def _warn_of_fault(self, topic: str, joints: Iterable[int]) -> None:
+        """Warn once per fault that commands for these joints switch nothing on."""
         loop = self._loop
-        reason = str(loop.fault_reason) if loop is not None and loop.latched else ""
+        if loop is None:
+            return
+        reason = str(loop.fault_reason) if loop.latched else loop.latched_fault(joints)
+        if not reason and loop.stopped:  # another group's; its commands may come between these
+            return
         if reason and reason != self._fault_warned.get(topic):
             self.get_logger().warning(str(CommandedInFault(topic=topic, fault=reason)))
         self._fault_warned[topic] = reason
@@ -489,7 +549,8 @@ class ServoNode(LifecycleNode):
         try:
             limits = joint_limits(self._bus, self._limits)
             self._joint_command.take(message.name, message.position, limits)
-            self._warn_of_fault(JOINT_COMMAND)
+            names = self._bus.names
+            self._warn_of_fault(JOINT_COMMAND, [names.index(name) for name in message.name if name in names])
         except BamError as error:
             self.get_logger().warning(
                 str(CommandIgnored(topic=JOINT_COMMAND, reason=error)), throttle_duration_sec=1.0
@@ -501,7 +562,7 @@ class ServoNode(LifecycleNode):
         return self._bus, self._loop
 
     def _publish_configuration(self, bus: ServoBus) -> None:
-        """Say which servo every joint is and where its goals may lie, where that has changed."""
+        """Publish the servo of every joint and the range of its goals, where that has changed."""
         limits = joint_limits(bus, self._limits)
         message = ServoConfiguration(
             name=list(bus.names),
@@ -524,5 +585,6 @@ class ServoNode(LifecycleNode):
             about, ignored = array.status[0], str(self._ignored)
             about.message = f"{ignored}; {about.message}" if about.level > DiagnosticStatus.OK else ignored
             about.level = max(about.level, DiagnosticStatus.WARN)
-        array.header.stamp = self.get_clock().now().to_msg()
+        if array.header.stamp == Time():  # without a sample; others have the clock of the states
+            array.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(array)

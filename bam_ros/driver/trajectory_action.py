@@ -34,7 +34,7 @@ def action_type() -> Any:
 class TrajectoryAction:
     """Serves the action with a follower.
 
-    A goal that cannot be followed is accepted and aborted at once, because only a result can tell why.
+    A goal that cannot be followed is accepted and aborted at once, because only a result can have a reason.
 
     Args:
         node: that has the action; its executor is spun.

@@ -24,7 +24,7 @@ from bam_ros.driver.trajectory_goal import (
     Tolerances,
     TrajectoryGoal,
 )
-from bam_ros.driver.trajectory_points import check_points
+from bam_ros.driver.trajectory_points import check_end, check_points
 from bam_ros.text.driver_notices import TakenBySource
 
 FEEDBACK_PERIOD = 0.05
@@ -68,6 +68,7 @@ class TrajectoryFollower:
         self._active: list[ActiveTrajectory] = []  # without common joints
         self._sample: ServoSample | None = None
         self._held: dict[int, float] = {}  # joint -> rad
+        self._held_since: dict[int, float] = {}  # joint -> s; since its client has gone silent
         self._held_at = -math.inf  # s; when held joints were commanded last
 
     @property
@@ -92,7 +93,7 @@ class TrajectoryFollower:
             cancelled: asked with each sample.
             on_progress: called in the loop's thread.
         """
-        if self.settings.acknowledges_faults and self._loop.latched and not self._end_fault(goal, on_done):
+        if self.settings.acknowledges_faults and not self._end_fault(goal, on_done):
             return
         with self._lock:
             try:
@@ -111,18 +112,19 @@ class TrajectoryFollower:
         """Command what is due; called in the loop's thread with each sample."""
         with self._lock:
             self._sample = sample
-            if self._loop.latched:
-                self.stop(self._loop.fault or "torque is off")
+            self.check()
             for active in tuple(self._active):
                 if active in self._active:  # the end of another may have ended it
                     self._follow(active, sample)
             self._hold()
 
     def check(self) -> None:
-        """End all goals where torque went off on every joint; called where something happened in the loop."""
+        """End the goals of joints that a fault keeps off; called where something happened in the loop."""
         with self._lock:
             if self._loop.latched:
                 self.stop(self._loop.fault or "torque is off")
+            elif stopped := self._loop.stopped:
+                self.release(stopped, "torque is off: " + self._loop.latched_fault(stopped))
 
     def stop(self, reason: str) -> None:
         """End all goals and hold nothing any more: torque is off, or goes off; from any thread.
@@ -135,7 +137,7 @@ class TrajectoryFollower:
                 self._end(active, _aborted(reason), hold=False)
             self._held.clear()
 
-    def hold(self, places: Iterable[int]) -> None:
+    def hold(self, places: Collection[int]) -> None:
         """Hold joints where they are, with torque on, until somebody else commands them; from any thread.
 
         Joints that are held or follow a trajectory go on.
@@ -144,15 +146,13 @@ class TrajectoryFollower:
             places: of the joints on the bus.
 
         Raises:
-            Unavailable: torque is off on all joints, or no position was read yet.
+            Unavailable: a fault keeps torque off, or no position was read yet.
             Conflict: another input commands a joint.
         """
         with self._lock:
             sample = self._sample
-            if self._loop.latched:
-                raise Unavailable(
-                    "torque", f"is off, {self._loop.fault}", advice="call ~/reset_fault, then again"
-                )
+            if fault := self._loop.latched_fault(places):
+                raise Unavailable("torque", f"is off, {fault}", advice="call ~/reset_fault, then again")
             if sample is None or any(not math.isfinite(sample.position[place]) for place in places):
                 raise Unavailable("joints", "no position was read yet", advice="wait for joint_states")
             followed = {place for active in self._active for place in active.places}
@@ -184,13 +184,14 @@ class TrajectoryFollower:
                 self._held.pop(place, None)
 
     def _end_fault(self, goal: TrajectoryGoal, on_done: Callable[[Outcome], None]) -> bool:
-        """End a fault for a goal that can be followed; return whether it has ended, or report why not.
+        """End a fault for a goal that can be followed; return whether there is none now, or report why not.
 
         It waits for the loop, whose thread takes the lock: this thread must not have it.
         """
         try:
-            self._checked(goal)
-            self._loop.acknowledge()
+            places, _, _ = self._checked(goal)
+            if self._loop.latched_fault(places):
+                self._loop.acknowledge(places)
         except _RefusedError as refusal:
             on_done(_aborted(str(refusal), refusal.code))
         except BamError as error:
@@ -208,6 +209,8 @@ class TrajectoryFollower:
         try:
             limits = tuple(self._limits()[place] for place in places)
             check_points(goal.points, goal.joints, limits)
+            if goal.ends_at_rest:
+                check_end(goal.points[-1], goal.joints)
             return places, limits, goal.tolerances(self.settings.default)
         except BamError as error:
             raise _RefusedError(str(error)) from None
@@ -216,8 +219,8 @@ class TrajectoryFollower:
         """Return what will be followed; raises _RefusedError."""
         sample, now = self._sample, self._bus.now()
         places, limits, tolerances = self._checked(goal)
-        if self._loop.latched:
-            raise _RefusedError(f"torque is off: {self._loop.fault}")
+        if fault := self._loop.latched_fault(places):
+            raise _RefusedError(f"torque is off: {fault}")
         if sample is None or any(not math.isfinite(sample.position[place]) for place in places):
             raise _RefusedError("joints: no position was read yet (expected one); wait for joint_states")
         if closed := self._inputs.closed(CommandInput.TRAJECTORY, places):
@@ -348,8 +351,24 @@ class TrajectoryFollower:
         self._inputs.let_go(CommandInput.TRAJECTORY, active.places)  # before clients hear of the end
         active.on_done(outcome)
 
+    def release_forgotten(self, hold_time: float) -> tuple[str, ...]:
+        """Switch off joints that have been held for longer than `hold_time` s; return their names.
+
+        Nobody commands a held joint. From any thread.
+        """
+        with self._lock:
+            now = self._bus.now()
+            forgotten = [place for place in self._held if now - self._held_since.get(place, now) > hold_time]
+            for place in forgotten:
+                del self._held[place]
+            if forgotten:
+                self._inputs.take(CommandInput.HOLD, dict.fromkeys(forgotten, JointCommand()))
+            return tuple(self._bus.names[place] for place in sorted(forgotten))
+
     def _hold(self) -> None:
         now = self._bus.now()
+        if self._held.keys() != self._held_since.keys():
+            self._held_since = {place: self._held_since.get(place, now) for place in self._held}
         if not self._held or now - self._held_at < _HOLD_SHARE * self.settings.timeout:
             return
         self._held_at = now

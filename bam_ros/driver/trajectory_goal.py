@@ -104,7 +104,7 @@ class ToleranceRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class DefaultTolerances:
-    """What counts where a goal does not say; 0: any.
+    """What counts where a goal has none; 0: any.
 
     Attributes:
         path: of positions on the way, rad.
@@ -143,6 +143,7 @@ class TrajectoryGoal:
         path: joint -> tolerance on the way.
         goal: joint -> tolerance at the end.
         goal_time: s after the last point; 0: the default, negative: any.
+        ends_at_rest: whether a last point in motion is refused.
     """
 
     joints: tuple[str, ...]
@@ -151,6 +152,7 @@ class TrajectoryGoal:
     path: Mapping[str, ToleranceRequest] = field(default_factory=dict)
     goal: Mapping[str, ToleranceRequest] = field(default_factory=dict)
     goal_time: float = 0.0
+    ends_at_rest: bool = True
 
     def places(self, names: Sequence[str]) -> tuple[int, ...]:
         """Return the place of each joint on the bus.

@@ -11,6 +11,9 @@ from bam_core.recordings.joint_path import PathPoint
 from bam_ros.driver.joint_limits import Range
 from bam_ros.driver.trajectory_row import check_row
 
+_REST = 1e-6
+"""Velocity up to which it is rounding, rad/s; joint_trajectory_controller allows 1.2e-7."""
+
 
 def check_points(points: Sequence[PathPoint], joints: Sequence[str], limits: Sequence[Range]) -> None:
     """Refuse points that are no path of these joints.
@@ -34,7 +37,7 @@ def check_points(points: Sequence[PathPoint], joints: Sequence[str], limits: Seq
         if not (math.isfinite(point.time) and point.time >= 0.0 and point.time > before):
             later = "0 s or later" if number == 0 else f"more than {before:g} s, the time of the point before"
             raise OutOfRange(
-                f"trajectory time_from_start of {where}", point.time, later, told=f"{point.time:g} s"
+                f"trajectory time_from_start of {where}", point.time, later, printed=f"{point.time:g} s"
             )
         before = point.time
         for name, position, (low, high) in zip(joints, point.position, limits, strict=True):
@@ -43,9 +46,30 @@ def check_points(points: Sequence[PathPoint], joints: Sequence[str], limits: Seq
                     f"trajectory positions of {where}, joint {name!r}",
                     position,
                     f"{low:.5g} to {high:.5g} rad, its limits",
-                    told=f"{position:.5g} rad",
+                    printed=f"{position:.5g} rad",
                     advice="plan within these",
                 )
+
+
+def check_end(point: PathPoint, joints: Sequence[str]) -> None:
+    """Refuse a last point in motion: joints are held there, and none stops at once.
+
+    Args:
+        point: the last one; without velocities it is at rest.
+        joints: names.
+
+    Raises:
+        OutOfRange: a joint moves.
+    """
+    for name, velocity in zip(joints, point.velocity, strict=False):
+        if abs(velocity) > _REST:
+            raise OutOfRange(
+                f"trajectory velocities of the last point, joint {name!r}",
+                velocity,
+                "0 rad/s, for the joint is held there",
+                printed=f"{velocity:.5g} rad/s",
+                advice="end at rest, or leave velocities out",
+            )
 
 
 def _check_rows(where: str, point: PathPoint, joints: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ def check_row(what: str, row: Sequence[float], joints: Sequence[str], expected: 
         OutOfRange: one is not finite.
     """
     if len(row) != len(joints):
-        raise WrongShape(what, len(row), f"{len(joints)}, {expected}", told=f"{len(row)} numbers")
+        raise WrongShape(what, len(row), f"{len(joints)}, {expected}", printed=f"{len(row)} numbers")
     for joint, value in zip(joints, row, strict=True):
         if not math.isfinite(value):
-            raise OutOfRange(f"{what}, joint {joint!r}", value, "a finite number", told=f"{value:g}")
+            raise OutOfRange(f"{what}, joint {joint!r}", value, "a finite number", printed=f"{value:g}")

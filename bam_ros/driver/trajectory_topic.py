@@ -7,6 +7,7 @@ Scripts and `ros2 topic pub` send them so to the joint_trajectory_controller of 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from bam_core.errors import printable_line
@@ -42,7 +43,9 @@ class TrajectoryTopic:
             self._warn(str(CommandIgnored(topic="joint_trajectory")))
             return
         begun = self._stops
-        follower.start(trajectory_of(message), self._on_done, cancelled=lambda: self._stops > begun)
+        # A stream replaces each message before its end, such as MoveIt Servo's: its points may be in motion.
+        goal = replace(trajectory_of(message), ends_at_rest=False)
+        follower.start(goal, self._on_done, cancelled=lambda: self._stops > begun)
 
     def _on_done(self, outcome: Outcome) -> None:
         if outcome.ending is Ending.ABORTED:

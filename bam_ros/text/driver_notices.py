@@ -49,6 +49,37 @@ class GainsAnswer(Notice):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RegisterAnswer(Notice):
+    """Answer of `~/read_register` and `~/write_register`.
+
+    Attributes:
+        joint: name.
+        register: its name.
+        count: that it holds.
+        value: the same in `unit`.
+        unit: of the value; "-": none.
+        wanted: count that was written; None: it was only read.
+    """
+
+    joint: str
+    register: str
+    count: int
+    value: float
+    unit: str = "-"
+    wanted: int | None = None
+
+    @property
+    def is_as_wanted(self) -> bool:
+        """The register holds what was written."""
+        return self.wanted in (None, self.count)
+
+    def __str__(self) -> str:
+        si = f" ({self.value:.6g} {self.unit})" if self.unit != "-" else ""
+        line = f"{self.joint}: {self.register} is {self.count}{si}"
+        return line if self.is_as_wanted else f"{line} (wanted {self.wanted}); the servo did not take it"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rebooted(Notice):
     """Answer of `~/reboot`; `joints` have no torque now."""
 
@@ -113,6 +144,25 @@ class CommandedInFault(Notice):
         return (
             f"{self.topic}: torque stays off, {self.fault}; stop these commands, remove the cause, call"
             " ~/reset_fault"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BehindGears(Notice):
+    """A joint is behind a gear, which no model of its servo has.
+
+    Attributes:
+        joint: name.
+        ratio: turns of the servo for one of the joint.
+    """
+
+    joint: str
+    ratio: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.joint}: a gear of {self.ratio:g} behind its servo, which no model has; set the parameter"
+            " gear_ratios to 1 to identify the servo"
         )
 
 

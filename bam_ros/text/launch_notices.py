@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a launch file shows no robot in RViz."""
+"""Why a launch file shows no robot in RViz, and why a launch has ended."""
 
 from __future__ import annotations
 
@@ -40,3 +40,19 @@ class NoUrdf(Notice):
 
     def __str__(self) -> str:
         return f"rviz: {self.model} has no .urdf beside it (RViz reads no MJCF); add one"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequiredNodeFailed(Notice):
+    """A process ended that the launch cannot do without.
+
+    Attributes:
+        title: such as "the driver".
+        status: its exit status.
+    """
+
+    title: str
+    status: int
+
+    def __str__(self) -> str:
+        return f"{self.title} has ended with exit status {self.status}, so the launch ends; see its last line"

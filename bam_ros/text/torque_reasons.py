@@ -92,6 +92,22 @@ class AskedInFault(TorqueReason):
 
 
 @dataclass(frozen=True, kw_only=True)
+class GroupStopped(TorqueReason):
+    """A fault in a group of joints keeps torque off on these joints alone.
+
+    Attributes:
+        group: name.
+        reason: what is wrong, and with which of its joints.
+    """
+
+    group: str
+    reason: TorqueReason | str
+
+    def __str__(self) -> str:
+        return f"group {self.group} alone, {self.reason}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class InterruptedWhileAsked(TorqueReason):
     """Work on the bus interrupted commands that ask for torque; `what` is the work, such as "rebooted"."""
 

@@ -53,22 +53,22 @@ def test_only_a_release_that_comes_later_counts() -> None:
     streams = CommandStreams(2, timeout=0.5)
     streams.take({0: OFF}, 10.0)
     streams.await_release()
-    assert not streams.release_came
+    assert not streams.release_came()
     streams.take({1: ON}, 10.1)
-    assert not streams.release_came
+    assert not streams.release_came()
     streams.advance(11.0)  # a stream that only ends is no command
-    assert not streams.release_came
+    assert not streams.release_came()
     streams.take({1: OFF}, 11.1)
-    assert streams.release_came
+    assert streams.release_came()
     streams.await_release()
-    assert not streams.release_came
+    assert not streams.release_came()
 
 
 def test_the_first_command_of_all_may_be_a_release() -> None:
     streams = CommandStreams(1, timeout=0.5)
-    assert not streams.release_came
+    assert not streams.release_came()
     streams.take({0: OFF}, 10.0)
-    assert streams.release_came
+    assert streams.release_came()
 
 
 def test_each_joint_keeps_its_own_goal() -> None:

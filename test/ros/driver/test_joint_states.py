@@ -7,20 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from bam_ros.driver.joint_states import OBEYED, JointEvent, JointMode, JointState, joint_transition
+from bam_ros.driver.joint_states import APPLIED, JointEvent, JointMode, JointState, joint_transition
 
 PAGE = Path(__file__).parents[3] / "docs" / "safety.md"
 
 TABLE = """
-| commands ask for | obeyed | off limits | silent | asking |
-| --- | --- | --- | --- | --- |
-| torque on | obeyed | off limits | obeyed | obeyed |
-| torque on, off limits | off limits | off limits | off limits | off limits |
-| torque off | obeyed | obeyed | obeyed | obeyed |
-| ended, torque on | silent | silent | silent | silent |
-| ended | obeyed | obeyed | silent | obeyed |
-| torque on, fault | asking | asking | asking | asking |
-| torque off, fault | obeyed | obeyed | obeyed | obeyed |
+| commands ask for | applied | off limits | silent | asking | stopped |
+| --- | --- | --- | --- | --- | --- |
+| torque on | applied | off limits | applied | applied | applied |
+| torque on, off limits | off limits | off limits | off limits | off limits | off limits |
+| torque off | applied | applied | applied | applied | applied |
+| ended, torque on | silent | silent | silent | silent | silent |
+| ended | applied | applied | silent | applied | applied |
+| torque on, fault | asking | asking | asking | asking | asking |
+| torque off, fault | applied | applied | applied | applied | applied |
+| fault of its group | stopped | stopped | stopped | stopped | stopped |
 """.strip()
 
 
@@ -30,7 +31,7 @@ def rows() -> dict[str, list[str]]:
 
 
 def in_mode(mode: JointMode) -> JointState:
-    return OBEYED if mode is JointMode.OBEYED else JointState(mode, "of before")
+    return APPLIED if mode is JointMode.APPLIED else JointState(mode, "of before")
 
 
 def test_the_table_has_every_mode_and_every_event() -> None:
@@ -59,7 +60,7 @@ def test_a_state_that_begins_gets_the_new_reason_and_one_that_lasts_keeps_its_ow
     event: JointEvent, mode: JointMode
 ) -> None:
     after = joint_transition(in_mode(mode), event, "new")
-    reason = "" if after.mode is JointMode.OBEYED else "of before" if (mode, event) in STAYS else "new"
+    reason = "" if after.mode is JointMode.APPLIED else "of before" if (mode, event) in STAYS else "new"
     assert after.reason == reason
 
 

@@ -8,6 +8,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -23,14 +24,14 @@ from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
-from bam_core.errors import Conflict, OutOfRange, Unavailable, UnknownName
+from bam_core.errors import Conflict, OutOfRange, Unavailable, UnknownName, WrongValue
 from bam_ros.driver import servo_node
 from bam_ros.driver.diagnostics import TOLERABLE_LOSS
 from bam_ros.driver.gains_hold import GainsHeld
 from bam_ros.driver.goal_shaper import GoalSpeeds, JointCommand
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.node_times import NodeTimes
-from bam_ros.driver.servo_bus import BusGone, Gains, ServoBus, ServoGoal, ServoSample
+from bam_ros.driver.servo_bus import BusGone, Gains, ServoBus, ServoGoal, ServoIdentity, ServoSample
 from bam_ros.driver.servo_node import LATCHED_QOS, ServoNode
 from bam_ros.text.driver_notices import (
     FaultEnded,
@@ -518,6 +519,54 @@ def test_diagnostics_tell_two_benches_apart(client: Client) -> None:
     assert names == [("left/servos: bus",) * 2, ("left/servos: joint",) * 2]
 
 
+class KnownBus(FakeBus):
+    """Two servos whose device is known, and whose time is not that of the node."""
+
+    BEGIN = 1000 * 10**9  # ns
+
+    def __init__(self) -> None:
+        super().__init__(("hip", "knee"))
+        self.servos = [ServoIdentity(servo="xl330", id=3), ServoIdentity(servo="mx106", id=4)]
+        self.began = time.monotonic_ns()
+
+    @property
+    def identities(self) -> tuple[ServoIdentity, ...]:
+        return tuple(self.servos)
+
+    @property
+    def device(self) -> str:
+        return "/dev/ttyUSB0"
+
+    def _pass_time(self) -> int:
+        super()._pass_time()
+        return self.BEGIN + time.monotonic_ns() - self.began
+
+    def exchange(self, goal: ServoGoal) -> ServoSample:
+        return replace(super().exchange(goal), current=(0.25, math.nan), effort=(0.1, math.nan))
+
+
+def test_diagnostics_have_device_model_and_what_is_measured_at_the_time_of_the_states(
+    client: Client,
+) -> None:
+    client.run(KnownBus())
+    client.wait_for(lambda: client.diagnostics and client.diagnostics[-1].status[1].message == "torque off")
+    array = client.diagnostics[-1]
+    assert 1000 <= array.header.stamp.sec < 1000 + PATIENCE
+    bus, hip, knee = array.status
+    assert [status.hardware_id for status in (bus, hip, knee)] == [
+        "/dev/ttyUSB0",
+        "/dev/ttyUSB0 id 3",
+        "/dev/ttyUSB0 id 4",
+    ]
+    values = [{entry.key: entry.value for entry in status.values} for status in (hip, knee)]
+    assert (values[0]["model"], values[0]["id"]) == ("xl330", "3")
+    assert (float(values[0]["current [A]"]), float(values[0]["effort [N.m]"])) == (0.25, 0.1)
+    assert not {"current [A]", "effort [N.m]", "temperature [degC]"} & set(values[1])  # it measures none
+    (client.servos or client.run(KnownBus())).trigger_deactivate()
+    client.wait_for(lambda: client.diagnostics[-1].status[0].message == "not active")
+    assert client.diagnostics[-1].header.stamp.sec > 10**9  # there is no sample: the node's own time
+
+
 def test_a_stream_that_goes_on_after_a_reboot_switches_nothing_on(client: Client) -> None:
     bus = FakeBus()
     client.run(bus, command_timeout=30.0)
@@ -708,9 +757,70 @@ def test_groups_of_joints_get_an_action_each(client: Client, monkeypatch: pytest
     assert "groups.arm" in set_parameters(client.servos, **{"groups.arm": ["finger"]})
 
 
+@pytest.mark.parametrize(
+    ("policy", "torque"), [({}, [False, False]), ({"group_fault": "stop_group"}, [True, False])]
+)
+def test_a_fault_in_the_gripper_stops_the_arm_as_the_policy_says(
+    policy: dict[str, str], torque: list[bool], client: Client
+) -> None:
+    bus = FakeBus(("hip", "finger"))
+    groups = {"groups.arm": ["hip"], "groups.gripper": ["finger"]}
+    node = client.run(bus, command_timeout=30.0, **groups, **policy)
+    client.connect()
+    client.command(("hip", True, 0.1), ("finger", True, 0.1))
+    client.wait_for(lambda: bus.torque == [True, True])
+    bus.errors[1] = HardwareError.OVERLOAD
+    client.wait_for(lambda: list(client.states[-1].torque_enabled) == torque)
+    client.diagnostics.clear()
+    client.wait_for(lambda: client.diagnostics)
+    bus_status, hip, finger = client.diagnostics[-1].status
+    assert (bus_status.level == DiagnosticStatus.ERROR) == (not policy)
+    if policy:  # else torque may already be asked for again, which is an error of the joint
+        assert hip.level == DiagnosticStatus.OK
+    assert finger.level == DiagnosticStatus.ERROR
+    bus.errors[1] = 0
+    client.command(("finger", False, 0.0), *([] if policy else [("hip", False, 0.0)]))
+    client.wait_for(lambda: not node._loop.latched and not node._loop.stopped)
+    assert bus.torque == [bool(policy), False]
+
+
+def test_a_policy_that_there_is_not_is_one_error(client: Client) -> None:
+    with pytest.raises(WrongValue, match="group_fault"):
+        client.run(FakeBus(), group_fault="stop_gripper")
+
+
 def test_a_group_with_a_joint_of_no_bus_is_one_error(client: Client) -> None:
     with pytest.raises(UnknownName, match=r"groups\.arm"):
         client.run(FakeBus(), **{"groups.arm": ["hip"]})
+
+
+@pytest.mark.parametrize("orphan", [False, True])
+def test_joints_are_held_for_a_while_once_the_terminal_has_gone(
+    orphan: bool, client: Client, capfd: pytest.CaptureFixture[str]
+) -> None:
+    bus = FakeBus()
+    node = client.run(bus, orphan_hold_time=0.0)
+    client.connect()
+    node._is_orphan = lambda: orphan
+    assert client.call(SetBool, "servos/set_torque", SetBool.Request(data=True)).success
+    if orphan:
+        client.wait_for(lambda: bus.torque == [False])
+    else:
+        node._release_forgotten()
+        assert bus.torque == [True]
+    assert ("orphan_hold_time" in capfd.readouterr().err) == orphan
+
+
+def test_quality_of_service_is_a_parameter_of_every_topic(client: Client) -> None:
+    depth = {"qos_overrides./servo_states.publisher.depth": 7}
+    node = client.run(FakeBus(), **depth)
+    assert node._servo_states.qos_profile.depth == 7
+    topics = [*node.publishers, *node.subscriptions]
+    of_ros = ("/rosout", "/parameter_events", "/servos/transition_event")
+    for topic in topics:
+        name = topic.topic_name
+        kind = "publisher" if topic in [*node.publishers] else "subscription"
+        assert name in of_ros or node.has_parameter(f"qos_overrides.{name}.{kind}.reliability"), name
 
 
 def test_two_clients_command_joints_of_their_own_through_two_topics(client: Client) -> None:

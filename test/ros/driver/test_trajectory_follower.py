@@ -164,6 +164,22 @@ def test_points_with_velocities_are_passed_smoothly() -> None:
     assert max(changes[5:]) < 0.05
 
 
+def test_a_goal_that_ends_in_motion_is_refused_and_a_stream_may() -> None:
+    """Held at its last point, a joint would stop at once."""
+    rig = Rig()
+    moving = TrajectoryGoal(joints=("hip",), points=(PathPoint(time=0.5, position=(0.25,), velocity=(0.1,)),))
+    outcomes = rig.start(moving)
+    assert [(outcome.ending, outcome.code) for outcome in outcomes] == [
+        (Ending.ABORTED, ErrorCode.INVALID_GOAL)
+    ]
+    assert not any(rig.bus.torque)
+    point = replace(moving.points[0], velocity=(1e-9,))  # as planners round
+    for followed in (replace(moving, points=(point,)), replace(moving, ends_at_rest=False)):
+        outcomes = rig.start(followed)
+        rig.run(0.6)
+        assert outcomes[0].ending is Ending.SUCCEEDED
+
+
 def test_a_joint_that_a_goal_does_not_name_stays_as_it_is() -> None:
     rig = Rig()
     rig.start(towards(hip=0.5))
@@ -517,6 +533,86 @@ def test_a_fault_ends_all_goals() -> None:
     rig.run(SLACK)
     assert [outcome.ending for outcome in (*arm, *gripper)] == [Ending.ABORTED, Ending.ABORTED]
     assert rig.bus.torque == [False, False]
+
+
+# Joints that nobody commands any more
+
+
+def test_joints_that_were_held_for_too_long_go_off_at_once_and_others_are_held() -> None:
+    rig = Rig()
+    rig.start(towards(0.1, hip=0.2))
+    rig.run(3.0)
+    rig.start(towards(0.1, knee=0.2))
+    rig.run(1.0)
+    assert rig.follower.held == {0, 1}
+    assert rig.follower.release_forgotten(5.0) == ()
+    assert rig.follower.release_forgotten(2.0) == ("hip",)
+    rig.run(2.0 * STEP)
+    assert rig.bus.torque == [False, True]
+    assert rig.loop.fault is None
+    outcomes = rig.start(towards(hip=0.1))
+    rig.run(2.0)
+    assert [outcome.ending for outcome in outcomes] == [Ending.SUCCEEDED]
+    assert rig.follower.held == {0, 1}
+
+
+def test_a_goal_that_is_followed_is_not_forgotten() -> None:
+    rig = Rig()
+    rig.start(towards(10.0, hip=1.0))
+    rig.run(5.0)
+    assert rig.follower.release_forgotten(0.0) == ()
+    rig.run(0.1)
+    assert rig.bus.torque == [True, False]
+
+
+# Faults of a group of joints
+
+
+def with_faulty_knee(*, acknowledges: bool = False) -> tuple[Rig, list[Outcome], list[Outcome]]:
+    """Return a rig of two groups, with a goal each, a moment after the servo of one reported an error."""
+    rig = Rig(groups={"arm": {0}, "gripper": {1}}, acknowledges=acknowledges)
+    arm, gripper = rig.start(towards(hip=1.0)), rig.start(towards(knee=0.5))
+    rig.run(0.3)
+    rig.bus.errors = [0, int(HardwareError.OVERLOAD)]
+    rig.run(0.01)
+    return rig, arm, gripper
+
+
+def test_a_fault_of_a_group_ends_its_goal_while_that_of_the_other_group_goes_on() -> None:
+    rig, arm, gripper = with_faulty_knee()
+    check(gripper, ErrorCode.INVALID_GOAL, "torque is off")
+    assert arm == []
+    check(rig.start(towards(knee=0.1)), ErrorCode.INVALID_GOAL, "torque is off")
+    with pytest.raises(Unavailable):
+        rig.follower.hold([1])
+    rig.run(1.0)
+    assert [outcome.ending for outcome in arm] == [Ending.SUCCEEDED]
+    assert rig.bus.torque == [True, False]
+
+
+def test_joints_of_a_stopped_group_are_held_no_longer_so_that_the_fault_can_end() -> None:
+    rig, _, _ = with_faulty_knee()
+    rig.run(1.0)
+    assert rig.follower.held == {0}
+    rig.bus.errors = [0, 0]
+    rig.run(2.0 * TIMEOUT)
+    assert rig.loop.end_fault()
+    gripper = rig.start(towards(knee=0.1))
+    rig.run(1.2)
+    assert [outcome.ending for outcome in gripper] == [Ending.SUCCEEDED]
+    assert rig.bus.torque == [True, True]
+
+
+def test_a_goal_acknowledges_the_fault_of_its_own_group_only() -> None:
+    rig, _, _ = with_faulty_knee(acknowledges=True)
+    rig.bus.errors = [0, 0]
+    rig.run(2.0 * TIMEOUT)
+    rig.start(towards(hip=0.2))
+    rig.run(0.1)
+    assert rig.loop.stopped
+    gripper = rig.start(towards(knee=0.1))
+    rig.run(1.2)
+    assert [outcome.ending for outcome in gripper] == [Ending.SUCCEEDED]
 
 
 # Faults that a goal acknowledges, torque that services switch

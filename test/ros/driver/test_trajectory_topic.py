@@ -47,6 +47,15 @@ def test_one_message_is_executed_to_its_end_and_held(rig: TopicRig) -> None:
     assert rig.warnings == []
 
 
+def test_a_message_of_a_stream_may_end_in_motion(rig: TopicRig) -> None:
+    moving = message((0.5, 0.4))
+    moving.points[0].velocities = [0.5]
+    rig.topic.take(moving)
+    rig.run(1.0)
+    assert rig.bus.position[0] == pytest.approx(0.4)
+    assert rig.warnings == []
+
+
 def test_a_newer_message_replaces_the_one_before(rig: TopicRig) -> None:
     rig.topic.take(message((2.0, 0.8)))
     rig.run(0.5)

@@ -14,6 +14,7 @@ from bam_ros.text.driver_notices import (
     NothingRead,
     NoTrajectoryAction,
     Rebooted,
+    RegisterAnswer,
     ReleaseNotConfirmed,
     TakenBySource,
 )
@@ -29,6 +30,14 @@ def test_gains_are_answered_with_those_of_the_servo_and_why_they_differ() -> Non
         "elbow: kp 8, ki 0, kd 1.5 (wanted 7.9, 0, 1.5; /recorder holds them; wait for its end, 5 s after it"
         " renewed ~/hold_gains last)"
     )
+
+
+def test_a_register_is_answered_with_its_count_and_its_value() -> None:
+    held = RegisterAnswer(joint="hip", register="moving_threshold", count=10, value=0.24, unit="rad/s")
+    assert str(held) == "hip: moving_threshold is 10 (0.24 rad/s)"
+    other = RegisterAnswer(joint="hip", register="led", count=0, value=0.0, wanted=1)
+    assert str(other) == "hip: led is 0 (wanted 1); the servo did not take it"
+    assert not other.is_as_wanted
 
 
 def test_a_reboot_names_the_joints_without_torque() -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from bam_ros.text.launch_notices import NoPythonModule, NoRviz, NoUrdf
+from bam_ros.text.launch_notices import NoPythonModule, NoRviz, NoUrdf, RequiredNodeFailed
 
 
 def test_missing_packages_have_the_names_to_install() -> None:
@@ -23,4 +23,10 @@ def test_a_missing_module_is_that_of_the_python_of_ros() -> None:
 def test_an_mjcf_without_urdf_is_named() -> None:
     assert str(NoUrdf(model="robot.xml")) == (
         "rviz: robot.xml has no .urdf beside it (RViz reads no MJCF); add one"
+    )
+
+
+def test_a_required_node_that_failed_is_named_with_its_status() -> None:
+    assert str(RequiredNodeFailed(title="the driver", status=2)) == (
+        "the driver has ended with exit status 2, so the launch ends; see its last line"
     )
