@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ends a process of nodes from outside: signals, and the end of the `ros2 launch` that started it."""
+"""What ends a process of nodes from outside: signals, and the end of the `ros2` command that started it."""
 
 from __future__ import annotations
 
@@ -33,25 +33,40 @@ class StopRequest:
 
 
 class LaunchWatch:
-    """Becomes true once the `ros2 launch` that started this process has gone.
+    """Becomes true once the `ros2 launch` or `ros2 run` that started this process has gone.
 
-    At SIGTERM (of systemd, of docker) or kill -9 it ends without ending its nodes, which would hold their
-    servos for ever. A node that another program started outlives that program, as usual.
+    At SIGTERM (of systemd, of docker) or kill -9 these end without ending their nodes, which would hold their
+    servos for ever. A node that another program started outlives that program, as usual: see `OrphanWatch`.
     """
 
     def __init__(self) -> None:
         parent = os.getppid()
-        self._launch = parent if _is_launch(parent) else None
+        self._launch = parent if _is_ros2(parent) else None
 
     def __call__(self) -> bool:
         """Return whether the process shall end."""
         return self._launch is not None and os.getppid() != self._launch
 
 
-def _is_launch(process: int) -> bool:
-    """Return whether a process is `ros2 launch`, by its command line."""
+class OrphanWatch:
+    """Becomes true once the process that started this one, such as a shell in a terminal, has gone.
+
+    A service of systemd or the first process of a container has no such parent: it is never true there.
+    """
+
+    def __init__(self) -> None:
+        self._parent = os.getppid()
+
+    def __call__(self) -> bool:
+        """Return whether nobody is left who started this process."""
+        return os.getppid() != self._parent
+
+
+def _is_ros2(process: int) -> bool:
+    """Return whether a process is `ros2 launch` or `ros2 run`, by its command line."""
     try:
         words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
     except OSError:
         return False
-    return b"launch" in words
+    is_run = b"run" in words and any(Path(word.decode(errors="replace")).name == "ros2" for word in words)
+    return b"launch" in words or is_run

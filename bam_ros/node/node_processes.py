@@ -103,7 +103,7 @@ class NodeProcesses:
         for name, child in self._children.items():
             if child.poll() is not None:
                 log = self._log(name)
-                words = [*log.read_text(errors="replace").strip().splitlines(), "it said nothing"]
+                words = [*log.read_text(errors="replace").strip().splitlines(), "it printed nothing"]
                 raise Unavailable(
                     f"node {name}",
                     f"ended with status {child.returncode} ({words[max(0, len(words) - 2)]})",

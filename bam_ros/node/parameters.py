@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,9 +13,11 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from bam_core.errors import BamError, OutOfRange, UnknownName, WrongShape, WrongType
+from bam_ros.node.qos_overrides import PREFIX as QOS_PREFIX
+from bam_ros.node.shared_parameters import shared_names
+from bam_ros.text.parameter_words import SharedParametersIgnored
 
 _ANY_NAME = "NAME"  # as the end of a name: a family of parameters, of which none has to be there
-_OF_ROS = "qos_overrides."  # declared by publishers and subscriptions that allow it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +87,7 @@ def one_each(name: str, values: Sequence[Any], joints: Sequence[str]) -> list[An
             name,
             len(values),
             "one, or one per joint",
-            told=f"{len(values)} entries for {len(joints)} joint_names",
+            printed=f"{len(values)} entries for {len(joints)} joint_names",
             advice="correct the parameter",
         )
     return list(values)
@@ -98,7 +101,8 @@ def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
         parameters: the whole table.
 
     Raises:
-        UnknownName: a value was given for a parameter that the node does not have; ROS 2 would ignore it.
+        UnknownName: a value was given for a parameter that the node does not have; ROS 2 would ignore it. One
+            that a file gives all nodes, such as in a section `/**`, is another node's: a line names it.
         WrongShape: an empty list was given, which has no type in ROS 2.
         WrongType, OutOfRange: a value from outside has another type, or is out of bounds.
     """
@@ -107,9 +111,17 @@ def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
     known = {parameter.name for parameter in parameters}
     _accept_integers(node, parameters)
     _refuse_wrong(node, parameters)
-    for given in node._parameter_overrides:  # only those that are meant for this node, whatever their source
-        if given not in known and not node.has_parameter(given) and not given.startswith(_OF_ROS):
+    unknown = [  # only those that are meant for this node, whatever their source
+        given
+        for given in node._parameter_overrides
+        if given not in known and not node.has_parameter(given) and not given.startswith(QOS_PREFIX)
+    ]
+    shared = shared_names(sys.argv[1:], node.get_name()) if unknown else frozenset()
+    for given in unknown:
+        if given not in shared:
             raise UnknownName("parameter", given, names).within(node.get_name())
+    if unknown:
+        node.get_logger().info(str(SharedParametersIgnored(names=tuple(sorted(unknown)))))
     return {
         parameter.name: node.declare_parameter(
             parameter.name, parameter.default, parameter.descriptor()
@@ -135,7 +147,7 @@ def _refuse_wrong(node: Node, parameters: Sequence[NodeParameter]) -> None:
         name = f"parameter {parameter.name}"
         try:
             if given.value in (None, [], ()):  # rclpy takes `joint_names:=[]` for a parameter without a value
-                raise WrongShape(name, 0, parameter.type_name, told="empty")
+                raise WrongShape(name, 0, parameter.type_name, printed="empty")
             if given.type_ != Parameter(parameter.name, value=parameter.default).type_:
                 raise WrongType(name, given.value, parameter.type_name)
             if parameter.low is not None and not parameter.low <= given.value <= parameter.high:
@@ -145,7 +157,7 @@ def _refuse_wrong(node: Node, parameters: Sequence[NodeParameter]) -> None:
 
 
 def _accept_integers(node: Node, parameters: Sequence[NodeParameter]) -> None:
-    """Turn integers given for doubles into doubles: `kp:=32` and `limits:=[-1, 1]` say what is meant."""
+    """Turn integers given for doubles into doubles: `kp:=32` and `limits:=[-1, 1]` are clear."""
     overrides = node._parameter_overrides
     for parameter in parameters:
         given = overrides.get(parameter.name)

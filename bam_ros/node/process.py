@@ -20,6 +20,7 @@ from rclpy.signals import SignalHandlerOptions
 from bam_core.errors import BamError, Conflict, Unsupported, printable_line
 from bam_core.text.warning_lines import print_warnings
 from bam_ros.node.ends import LaunchWatch, StopRequest
+from bam_ros.node.rosout import publish_fatal
 from bam_ros.node.running_node import NodeProgram, RunningNode
 
 _LINGER = 0.5  # s in which the answer to whoever ended a life cycle goes out
@@ -57,8 +58,8 @@ def run_nodes(programs: Sequence[NodeProgram], arguments: Sequence[str], *, name
         usage: a command line that starts it.
 
     Returns:
-        0 when one of these or a shutdown of ROS 2 ended it, 2 after one line on standard error when a node
-        could not start, or else what a node that ended by itself says.
+        0 when one of these or a shutdown of ROS 2 ended it, 2 after one line on standard error and `/rosout`
+        when a node could not start, or else the reason of a node that ended by itself.
 
     Raises:
         Exception: a callback raised it; everything is closed by then.
@@ -68,6 +69,7 @@ def run_nodes(programs: Sequence[NodeProgram], arguments: Sequence[str], *, name
     stop.install()
     launch_has_gone = LaunchWatch()
     running: list[RunningNode] = []
+    at_work = name  # the node that an error comes from
     intervals = [program.switch_interval for program in programs if program.switch_interval is not None]
     if intervals:
         sys.setswitchinterval(min(intervals))
@@ -76,11 +78,13 @@ def run_nodes(programs: Sequence[NodeProgram], arguments: Sequence[str], *, name
         for program in programs:
             if stop():  # a start takes seconds, on a busy machine minutes: nothing more is begun
                 return 0
+            at_work = program.about.name
             running.append(RunningNode(program, stop))
             _require_own_name(running)
         for node in running:
             if stop():
                 return 0
+            at_work = node.node.get_name()
             node.start()
         for node in running[1:]:
             node.spin_in_thread()
@@ -97,7 +101,9 @@ def run_nodes(programs: Sequence[NodeProgram], arguments: Sequence[str], *, name
     except (BamError, ParameterException) as error:
         if stop():
             return 0
-        print(printable_line(" ".join(str(error).split())), file=sys.stderr)
+        line = printable_line(" ".join(str(error).split()))
+        print(line, file=sys.stderr, flush=True)
+        publish_fatal(line, at_work, running[0].node if running else None, stop)
         return 2
     finally:
         with ExitStack() as last:  # all that is below happens, whatever is raised on the way

@@ -18,6 +18,8 @@ from rclpy.node import Node
 
 from bam_ros.node.ends import StopRequest
 from bam_ros.node.node_about import NodeAbout
+from bam_ros.node.qos_overrides import unused_overrides
+from bam_ros.text.parameter_words import QosOverridesIgnored
 
 POLL = 0.1
 """What shall end a node is noticed after this at the latest, s."""
@@ -95,6 +97,8 @@ class RunningNode:
         """Let the node begin to work; raises BamError where that cannot be."""
         self._executor = self._make_executor()
         self._executor.add_node(self.node)
+        if unused := unused_overrides(self.node):
+            self.node.get_logger().warning(str(QosOverridesIgnored(names=unused)))
         self._managed.start()
 
     def spin_once(self) -> None:

@@ -21,7 +21,7 @@ from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from bam_ros.node.ends import LaunchWatch
+from bam_ros.node.ends import LaunchWatch, OrphanWatch
 from bam_ros.node.running_node import destroy_nodes
 from test.ros.ros_client import SpinningThread, ThreadedActionClient
 from test.ros.ros_helpers import PATIENCE, wait_for
@@ -197,3 +197,31 @@ def test_a_node_that_a_shell_started_outlives_it(monkeypatch: pytest.MonkeyPatch
     finally:
         shell.kill()
         shell.wait()
+    assert OrphanWatch()() is False  # what started this process is process 1
+
+
+@pytest.mark.parametrize(
+    ("words", "ends"),
+    [
+        (["/opt/ros/bin/ros2", "launch"], True),
+        (["/opt/ros/bin/ros2", "run"], True),
+        (["docker", "run"], False),
+        (["/opt/ros/bin/ros2", "bag"], False),
+    ],
+)
+def test_a_node_ends_with_ros2_launch_and_ros2_run_and_is_an_orphan_of_any_other_program(
+    words: list[str], ends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)", *words])
+    try:
+        wait_for(lambda: words[-1].encode() in Path(f"/proc/{parent.pid}/cmdline").read_bytes())
+        monkeypatch.setattr(os, "getppid", lambda: parent.pid)
+        launch_has_gone, is_orphan = LaunchWatch(), OrphanWatch()
+        assert not launch_has_gone()
+        assert not is_orphan()
+        monkeypatch.setattr(os, "getppid", lambda: 1)
+        assert launch_has_gone() is ends
+        assert is_orphan()
+    finally:
+        parent.kill()
+        parent.wait()
