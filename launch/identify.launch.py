@@ -20,13 +20,13 @@ ARGUMENTS = (
     ),
     Argument(
         name="effects",
-        default="",
+        default=[""],
         description="what goals that name no effects fit besides motor and friction, separated by "
         "commas, or none; empty: what the servo's file names and logs left out of training ask for",
     ),
     Argument(
         name="tolerances",
-        default="",
+        default=[""],
         description="how far the bench may be off its headers, separated by commas: mass=0.03,length=0.002;"
         " what is not named has the default of bam identify",
     ),

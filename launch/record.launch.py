@@ -45,8 +45,9 @@ ARGUMENTS = (
     Argument(
         name="session",
         default=QUICK,
-        description="session file (YAML); quick: quick.yaml of this package, or quick_feetech.yaml, or"
-        " quick_erob.yaml; none: the recorder waits for goals of its action `record`",
+        description="session file (YAML), or the name of one of this package, such as mx106; quick: that of"
+        " the driver, quick, quick_feetech or quick_erob; none: the recorder waits for goals of its action"
+        " `record`",
     ),
     Argument(
         name="output",

@@ -22,11 +22,14 @@ import yaml
 from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import DeclareLaunchArgument, GroupAction, OpaqueFunction, Shutdown
+from launch.events.process import ProcessExited
 from launch_ros.actions import Node
 
 from bam_core.errors import UnknownName, Unreadable, WrongValue
 from bam_ros.launching.argument import Argument, refuse_unknown
+from bam_ros.launching.exit_status import exit_status, fail_launch
 from bam_ros.launching.memory_file import memory_file
+from bam_ros.text.launch_notices import RequiredNodeFailed
 
 PACKAGE = "bam_bench"
 COMPOSITION = "composition"
@@ -143,18 +146,18 @@ class LaunchValues:
         return {parameter: self[name] for parameter, name in pairs.items() if name in self._given}
 
     def node(self, plan: PlannedNode) -> Node:
-        """Return a node of this package in a process of its own; its end ends the launch."""
+        """Return a node of this package in a process of its own; its end ends the launch, with its status."""
         return Node(
             package=PACKAGE,
             executable=plan.executable,
             name=plan.executable,
             output="screen",
-            on_exit=Shutdown(reason=f"{plan.title} has ended"),
+            on_exit=required(plan.title),
             **self.common(plan.executable, plan.parameters, defaults=plan.defaults, quiet=plan.quiet),
         )
 
     def one_process(self, plans: Sequence[PlannedNode]) -> Node:
-        """Return nodes of this package in one process; the end of any of them ends the launch."""
+        """Return nodes of this package in one process; the end of any of them ends the launch likewise."""
         common, shared = self.common(COMPOSITION, {}), self.parameters("use_sim_time")
         given = {self._name(plan.executable): {**shared, **plan.parameters} for plan in plans}
         # ROS 2 takes the last section that fits. Defaults are in one of another name for the same node, so
@@ -166,7 +169,7 @@ class LaunchValues:
             executable=COMPOSITION,
             arguments=[plan.executable for plan in plans],
             output="screen",
-            on_exit=Shutdown(reason=f"{' or '.join(plan.title for plan in plans)} has ended"),
+            on_exit=required(" or ".join(plan.title for plan in plans)),
             namespace=common["namespace"],
             ros_arguments=[*common["ros_arguments"], *words],
             parameters=[*self._params_files, *_written(given)],
@@ -222,6 +225,22 @@ class LaunchValues:
             context.environment.update(environment)
 
         return GroupAction([OpaqueFunction(function=restore), action])  # a group: its end undoes `restore`
+
+
+def required(title: str) -> Callable[[ProcessExited, LaunchContext], list[Action]]:
+    """Return what a launch does when a process ends that it cannot do without: it ends with its status.
+
+    Args:
+        title: of what runs in the process.
+    """
+
+    def on_exit(event: ProcessExited, context: LaunchContext) -> list[Action]:
+        status = exit_status(event.returncode)
+        if status and not context.is_shutdown:  # else it was told to end
+            fail_launch(str(RequiredNodeFailed(title=title, status=status)), status)
+        return [Shutdown(reason=f"{title} has ended")]
+
+    return on_exit
 
 
 def _yaml_word(value: Any) -> str:

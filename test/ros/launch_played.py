@@ -19,6 +19,8 @@ from typing import Any
 import pytest
 import yaml
 
+from test.ros.launch_definitions import recorded
+
 ROOT = Path(__file__).parents[2]
 LOADED = "bam_ros.launching.launch_values"
 """Our module that imports launch."""
@@ -46,6 +48,16 @@ class Context:
         """Return the only node of this name."""
         (node,) = [node for node in self.nodes if node.name == name]
         return node
+
+    def start(self, node: Started) -> None:
+        """Start a node: keep what it gets."""
+        self.nodes.append(node)
+
+    def execute(self, action: Any, name: str, words: Sequence[str]) -> None:
+        """Start a process: nothing is kept of it."""
+
+    def shut_down(self) -> None:
+        """End the launch: nothing runs."""
 
     def says(self, text: str) -> None:
         """A process writes a line: all handlers execute what they have for it."""
@@ -84,6 +96,10 @@ class Action:
     """Anything that a launch executes."""
 
     def __init__(self, *words: Any, **more: Any) -> None:
+        name = type(self).__name__
+        for classes in recorded().values():
+            if unknown := more.keys() - set(classes.get(name, more)):
+                raise TypeError(f"{name}: has no keyword {', '.join(sorted(unknown))}")
         self.words = words
         vars(self).update(more)
 
@@ -171,7 +187,7 @@ class Node(Action):
             ((full, section),) = yaml.safe_load(Path(given.pop()).read_text()).items()
             assert full == str(namespace / name)  # else a section of params_file could count more
             parameters = section["ros__parameters"]
-        context.nodes.append(
+        context.start(
             Started(
                 name=name,
                 namespace=str(namespace),
@@ -184,6 +200,46 @@ class Node(Action):
                 action=self,
             )
         )
+
+
+class ExecuteProcess(Action):
+    """Starts a process."""
+
+    def execute(self, context: Context) -> None:
+        """Start it."""
+        words = [word if isinstance(word, str) else word.perform(context) for word in self.cmd]
+        context.execute(self, self.name, words)
+
+
+class LaunchConfiguration(Action):
+    """Stands for the value of an argument."""
+
+    def perform(self, context: Context) -> str:
+        """Return it."""
+        return context.launch_configurations[self.words[0]]
+
+
+class ExecutableInPackage(Action):
+    """Stands for the path of an executable of an installed package."""
+
+    def perform(self, context: Context) -> str:
+        """Return it."""
+        from ament_index_python.packages import get_package_prefix
+
+        executable, package = self.words
+        return str(Path(get_package_prefix(package), "lib", package, executable))
+
+
+class OnProcessIO(Action):
+    """Handles what a process writes."""
+
+
+class Shutdown(Action):
+    """Ends the launch."""
+
+    def execute(self, context: Context) -> None:
+        """End it."""
+        context.shut_down()
 
 
 class LaunchDescription(Action):
@@ -210,20 +266,20 @@ def _modules(installed: dict[str, str]) -> Iterator[None]:
         "launch.action": {"Action": Action},
         "launch.actions": {
             "DeclareLaunchArgument": DeclareLaunchArgument,
-            "ExecuteProcess": Action,
+            "ExecuteProcess": ExecuteProcess,
             "GroupAction": GroupAction,
             "LogInfo": LogInfo,
             "OpaqueFunction": OpaqueFunction,
             "RegisterEventHandler": RegisterEventHandler,
-            "Shutdown": Action,
+            "Shutdown": Shutdown,
         },
-        "launch.event_handlers": {"OnProcessIO": Action},
+        "launch.event_handlers": {"OnProcessIO": OnProcessIO},
         "launch.events": {},
-        "launch.events.process": {"ProcessIO": object},
-        "launch.substitutions": {"LaunchConfiguration": Action},
+        "launch.events.process": {"ProcessExited": object, "ProcessIO": object},
+        "launch.substitutions": {"LaunchConfiguration": LaunchConfiguration},
         "launch_ros": {},
         "launch_ros.actions": {"Node": Node},
-        "launch_ros.substitutions": {"ExecutableInPackage": Action},
+        "launch_ros.substitutions": {"ExecutableInPackage": ExecutableInPackage},
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.delitem(sys.modules, LOADED, raising=False)

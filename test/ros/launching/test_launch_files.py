@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -185,7 +186,22 @@ def test_every_executable_is_installed_and_its_end_ends_the_launch(name: str) ->
     for start in STARTS[name]:
         for node in started(name, **start).nodes:
             assert node.action.executable in installed
-            assert node.action.on_exit.reason.endswith("has ended")
+            (end,) = node.action.on_exit(SimpleNamespace(returncode=0), SimpleNamespace(is_shutdown=False))
+            assert end.reason.endswith("has ended")
+
+
+@pytest.mark.parametrize(
+    ("returncode", "is_shutdown", "status"), [(2, False, 2), (-9, False, 137), (0, False, 0), (-15, True, 0)]
+)
+def test_a_node_that_fails_ends_the_launch_with_its_status(
+    returncode: int, is_shutdown: bool, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed: list[int] = []
+    on_exit = started("identify").nodes[0].action.on_exit
+    monkeypatch.setitem(on_exit.__globals__, "fail_launch", lambda _, status: failed.append(status))
+    (end,) = on_exit(SimpleNamespace(returncode=returncode), SimpleNamespace(is_shutdown=is_shutdown))
+    assert end.reason
+    assert failed == [status] * (status != 0)
 
 
 @pytest.mark.parametrize(
