@@ -42,7 +42,7 @@ SIMULATION_PARAMETERS = (
     NodeParameter(
         name="initial_position",
         default=[math.nan],
-        description="of each joint at the start, rad; NaN: as the keyframe says; one entry: for all",
+        description="of each joint at the start, rad; NaN: as in the keyframe; one entry: for all",
     ),
     NodeParameter(
         name="start_contacts",
@@ -77,6 +77,11 @@ SIMULATION_PARAMETERS = (
         description="publish /clock and stamp states with simulated time, for use_sim_time",
     ),
     NodeParameter(
+        name="description_topic",
+        default="robot_description",
+        description="topic of the robot's URDF, which has the limits in force; empty: none is published",
+    ),
+    NodeParameter(
         name="draws",
         default=0,
         description="robots beside it whose servos are drawn from what is known of their parameters, for the"
@@ -97,7 +102,8 @@ SIMULATION_INTERFACES = (
         kind="publishes",
         name="robot_description",
         type="std_msgs/String",
-        purpose="URDF of the robot, kept for late listeners; of an MJCF file, the .urdf beside it",
+        purpose="URDF of the robot, with the limits in force, kept for late listeners; of an MJCF file, the"
+        " .urdf beside it; its name is the parameter description_topic",
     ),
     Interface(
         kind="publishes",
@@ -175,7 +181,7 @@ ABOUT = NodeAbout(
         ),
         *SERVO_PARAMETERS,
         *POSITION_PARAMETERS,
-        fixed=("publish_clock",),
+        fixed=("publish_clock", "description_topic"),
     ),
     interfaces=(
         *SERVO_INTERFACES,

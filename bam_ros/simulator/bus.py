@@ -51,7 +51,7 @@ def _require_kp(servo: ServoModel, joint: str, kp: float) -> None:
         require_position_gain(table, joint, "position_p_gain", kp)
     elif not 0.0 <= kp <= _LARGEST_GAIN:  # also for NaN
         raise OutOfRange(
-            f"kp of {joint}", kp, f"0 to {_LARGEST_GAIN:g}", told=f"{kp:g}", advice="choose another"
+            f"kp of {joint}", kp, f"0 to {_LARGEST_GAIN:g}", printed=f"{kp:g}", advice="choose another"
         )
 
 
@@ -121,6 +121,7 @@ class MujocoBus(ServoBus):
             [settings.kp or servo.firmware.factory_kp for servo in settings.servos.values()], dtype=np.float64
         )
         self._kd = np.zeros(len(settings.servos))
+        self._ki = np.zeros(len(settings.servos))
         self._resolution = np.array([servo.firmware.resolution for servo in settings.servos.values()])
         self._limits: tuple[tuple[float, float], ...] = ()
 
@@ -229,6 +230,7 @@ class MujocoBus(ServoBus):
         world = World(self._settings)
         world.actuation.kp[:] = self._kp
         world.actuation.kd[:] = self._kd
+        world.actuation.ki[:] = self._ki
         self._world, self._limits = world, world.position_limits
         if self._draws:
             from bam_ros.simulator.ghosts import Ghosts  # here, for it takes half a second
@@ -282,28 +284,32 @@ class MujocoBus(ServoBus):
 
         Raises:
             UnknownName: no such joint.
-            OutOfRange: kp or kd is none that registers hold.
-            Unsupported: an integral gain, or a derivative one whose effect in this firmware is not known.
+            OutOfRange: a gain is none that registers hold.
+            Unsupported: an integral or derivative gain whose effect in this firmware is not known.
         """
         index = self._index(name)
         _require_kp(self._settings.servos[name], name, gains.kp)
-        if gains.ki != 0.0:
-            raise Unsupported(name, f"ki {gains.ki:g} is not simulated", expected="0", advice="set it to 0")
+        require_gain(f"{name}: ki", gains.ki, "ki")
         require_gain(f"{name}: kd", gains.kd, "kd")
+        firmware = self._settings.servos[name].firmware
         try:
-            self._settings.servos[name].firmware.rate_time(gains.kp, gains.kd)
+            firmware.integral_rate(gains.kp, gains.ki)
+            firmware.rate_time(gains.kp, gains.kd)
         except BamError as error:
             raise error.within(name) from None
         gains.require_whole(name)
         actuation = self._simulation()
         self._kp[index] = actuation.kp[index] = int(gains.kp)
+        self._ki[index] = actuation.ki[index] = int(gains.ki)
         self._kd[index] = actuation.kd[index] = int(gains.kd)
-        return Gains(kp=float(self._kp[index]), ki=0.0, kd=float(self._kd[index]))
+        return self.read_gains(name)
 
     def read_gains(self, name: str) -> Gains:
         """Return the gains of one servo; raises UnknownName."""
         index, actuation = self._index(name), self._simulation()
-        return Gains(kp=float(actuation.kp[index]), ki=0.0, kd=float(actuation.kd[index]))
+        return Gains(
+            kp=float(actuation.kp[index]), ki=float(actuation.ki[index]), kd=float(actuation.kd[index])
+        )
 
     def reboot(self, name: str) -> None:
         """Release one servo; raises UnknownName where there is no such joint."""
@@ -367,7 +373,7 @@ class MujocoBus(ServoBus):
             self._ghosts.follow(actuation, steps)
 
     def _diverged(self, black_box: BlackBox, reason: str) -> str:
-        """Leave the last moments in a file, stand still where this was the second time, and say so."""
+        """Leave the last moments in a file, stand still where this was the second time, and report it."""
         if reason == self._divergence:
             self._paused = self._stands = True
             return f"{self._kept}; {_STANDS}"
@@ -375,7 +381,7 @@ class MujocoBus(ServoBus):
         return self._kept
 
     def _keep(self, black_box: BlackBox, reason: str) -> str:
-        """Leave the last moments in a file and say where."""
+        """Leave the last moments in a file and report where."""
         if self._dumps >= _MOST_DUMPS:
             return str(LastMoments(most=_MOST_DUMPS))
         try:

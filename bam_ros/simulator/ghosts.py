@@ -96,7 +96,7 @@ class Ghosts:
         """Advance all by some steps under the commands that the leader has."""
         for robot in list(self._robots):
             actuation = robot.actuation
-            for name in ("goal_position", "goal_duty", "torque_enabled", "kp", "kd"):
+            for name in ("goal_position", "goal_duty", "torque_enabled", "kp", "ki", "kd"):
                 getattr(actuation, name)[:] = getattr(leader, name)
             try:
                 with divergence_reported():

@@ -13,6 +13,7 @@ from typing import Any
 from bam_bench.srv import SetLoad
 from builtin_interfaces.msg import Time
 from rclpy.logging import get_logging_directory
+from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -28,7 +29,9 @@ from bam_ros.driver.servo_bus import ServoSample
 from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.node.parameters import one_each
+from bam_ros.node.qos_overrides import QOS_OVERRIDES
 from bam_ros.simulator.bus import MujocoBus
+from bam_ros.simulator.description import EnforcedLimits, with_limits
 from bam_ros.simulator.markers import FrictionMarkers
 from bam_ros.simulator.settings import SimulationSettings
 
@@ -52,15 +55,33 @@ class SimulationInterface:
     def __init__(self, node: ServoNode, loop: Callable[[], ServoLoop]) -> None:
         self._node, self._loop = node, loop
         self._made: MujocoBus | None = None
-        self._description = node.create_publisher(String, "robot_description", _DESCRIPTION_QOS)
-        self._clock = node.create_publisher(Clock, "/clock", 10) if self._value("publish_clock") else None
+        topic = str(self._value("description_topic"))
+        self._description = (
+            node.create_publisher(String, topic, _DESCRIPTION_QOS, qos_overriding_options=QOS_OVERRIDES)
+            if topic
+            else None
+        )
+        self._clock = (
+            node.create_publisher(Clock, "/clock", 10, qos_overriding_options=QOS_OVERRIDES)
+            if self._value("publish_clock")
+            else None
+        )
         self._clock_message = Clock()
-        self._goals = node.create_publisher(JointState, "~/goal_states", 10)
-        self._band = [node.create_publisher(JointState, f"~/{end}_states", 10) for end in ("low", "high")]
-        self._marker_publisher = node.create_publisher(MarkerArray, "~/markers", 10)
+        self._goals = node.create_publisher(
+            JointState, "~/goal_states", 10, qos_overriding_options=QOS_OVERRIDES
+        )
+        self._band = [
+            node.create_publisher(JointState, f"~/{end}_states", 10, qos_overriding_options=QOS_OVERRIDES)
+            for end in ("low", "high")
+        ]
+        self._marker_publisher = node.create_publisher(
+            MarkerArray, "~/markers", 10, qos_overriding_options=QOS_OVERRIDES
+        )
         self._markers: FrictionMarkers | None = None
         self._next_view = 0.0
-        self._speed = node.create_publisher(Float64, "~/real_time_factor", 10)
+        self._speed = node.create_publisher(
+            Float64, "~/real_time_factor", 10, qos_overriding_options=QOS_OVERRIDES
+        )
         node.create_timer(1.0, self._publish_speed)
         node.serve(SetBool, "~/pause", self._on_pause)
         node.serve(Trigger, "~/step", self._on_step)
@@ -128,19 +149,31 @@ class SimulationInterface:
         return self._made
 
     def describe(self) -> None:
-        """Publish the robot's description; to be called once the bus is open."""
+        """Publish the robot's description, with the limits in force; to be called once the bus is open."""
         self._markers = None
+        if self._description is None:
+            return
         bus = self.bus
         if bus.bench is not None:
-            self._description.publish(String(data=bench_urdf(bus.bench, joint=bus.names[0])))
+            self._publish_description(self._description, bench_urdf(bus.bench, joint=bus.names[0]))
             return
         urdf = Path(self._value("model")).with_suffix(".urdf")
         if urdf.is_file():
-            self._description.publish(String(data=urdf.read_text(encoding="utf-8")))
+            self._publish_description(self._description, urdf.read_text(encoding="utf-8"))
         else:
             self._node.get_logger().warning(
                 f"robot_description: none, there is no {urdf} beside the model; add one"
             )
+
+    def _publish_description(self, publisher: Publisher, urdf: str) -> None:
+        bus, velocity = self.bus, float(self._value("speed_limit"))
+        limits = {
+            joint: EnforcedLimits(lower=low, upper=high, effort=torque, velocity=velocity)
+            for joint, (low, high), torque in zip(
+                bus.names, self._node.goal_limits, bus.world.stall_torques, strict=True
+            )
+        }
+        publisher.publish(String(data=with_limits(urdf, limits)))
 
     def publish(self, sample: ServoSample) -> None:
         """Publish what belongs to a sample; called in the loop's thread."""

@@ -28,7 +28,7 @@ class SimulationSettings:
         real_time_factor: simulated seconds per second; 0 is as fast as possible.
         keyframe: of the model, to start from; empty: as the model stands.
         initial_position: joint -> position at the start, rad; others, and where NaN, start as keyframe or
-            model say.
+            model have.
         start_contacts: whether contacts between links that touch at the start are simulated.
         pwm: whether servos are commanded by duty, as in their PWM mode; only those with a voltage law can.
         simulated_stamps: stamp samples with the simulated time instead of the wall clock.

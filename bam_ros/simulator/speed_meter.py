@@ -21,7 +21,7 @@ class SpeedMeter:
         self._notes: deque[tuple[float, float]] = deque(maxlen=round(SPAN / _SPACING) + 1)
 
     def note(self, simulated: float) -> None:
-        """Say that simulated time, s, has come this far."""
+        """Note that simulated time, s, has come this far."""
         now = self._monotonic()
         if not self._notes or now - self._notes[-1][0] >= _SPACING:
             self._notes.append((now, simulated))

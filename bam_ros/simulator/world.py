@@ -140,7 +140,7 @@ class World:
             if math.isinf(position) or not low - _RANGE_SLACK <= position <= high + _RANGE_SLACK:
                 expected = "a finite number" if math.inf in limits else f"{low:.4g} to {high:.4g} rad"
                 raise OutOfRange(
-                    f"initial_position of joint {name!r}", position, expected, told=f"{position:g} rad"
+                    f"initial_position of joint {name!r}", position, expected, printed=f"{position:g} rad"
                 )
             data.joint(name).qpos[0] = position
 

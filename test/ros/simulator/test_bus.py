@@ -170,6 +170,17 @@ def test_a_derivative_gain_damps_the_arm_and_is_kept_over_a_reset() -> None:
     assert beyond[1] < 0.9 * beyond[0]
 
 
+def test_an_integral_gain_lifts_the_arm_to_its_goal_and_is_kept_over_a_reset() -> None:
+    sags = []
+    for ki in (0.0, 32.0):
+        bus = opened()
+        assert bus.set_gains("joint", Gains(kp=8.0, ki=ki, kd=0.0)) == Gains(kp=8.0, ki=ki, kd=0.0)
+        sags.append(abs(1.5 - exchange(bus, goal(1.5), 3000)[-1].position[0]))
+        bus.reset()
+        assert bus.read_gains("joint").ki == ki
+    assert sags[1] < 0.2 * sags[0]
+
+
 def test_a_lower_supply_lets_the_arm_sag_further_and_is_reported() -> None:
     """The duty that an error of position brings is a share of the supply."""
     samples = [exchange(opened(supply_voltage=volts), goal(1.5), 1500)[-1] for volts in (0.0, 6.0)]
@@ -186,7 +197,8 @@ def test_a_lower_supply_lets_the_arm_sag_further_and_is_reported() -> None:
         ("joint", Gains(kp=math.nan, ki=0, kd=0), OutOfRange),
         ("joint", Gains(kp=255, ki=0, kd=0), OutOfRange),  # an MX-106's register ends at 254
         ("joint", Gains(kp=5000, ki=0, kd=0), OutOfRange),
-        ("joint", Gains(kp=1, ki=2, kd=0), Unsupported),
+        ("joint", Gains(kp=1, ki=-2, kd=0), OutOfRange),
+        ("joint", Gains(kp=1, ki=math.inf, kd=0), OutOfRange),
         ("joint", Gains(kp=1, ki=0, kd=-1), OutOfRange),
     ],
 )
