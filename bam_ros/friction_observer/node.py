@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bam_bench.msg import ContactStates, JointFriction
+from bam_bench.msg import ContactStates, JointFriction, ServoStates
+from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.time import Time
@@ -17,14 +18,19 @@ from bam_core.mujoco import compile_robot, load_robot
 from bam_core.text.comma_list import comma_list
 from bam_core.whole_body import FrictionObserver, ObservedFriction, WholeBody
 from bam_core.whole_body.contact_phases import AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN
+from bam_core.whole_body.friction_health import HealthSettings
 from bam_ros.driver.servo_node import STATE_QOS
+from bam_ros.friction_observer.health import WatchedJoints
 from bam_ros.node.node_about import Interface, NodeAbout
 from bam_ros.node.parameters import NodeParameter, declare
 from bam_ros.node.process import run_node
+from bam_ros.node.qos_overrides import QOS_OVERRIDES
 from bam_ros.node.running_node import NodeProgram
 
 _QUEUE = 1000  # joint states; a bag that is played may come in bursts
 _CONTACT_DELAY = 0.02  # s that a contact state may take longer than the joint state of the same time
+_DIAGNOSTICS_PERIOD = 1.0  # s, as of the drivers
+_DIAGNOSTICS_QUEUE = 10
 _SELDOM = 5.0  # s between lines about samples that are lost
 
 
@@ -51,13 +57,13 @@ class FrictionObserverNode(Node):
             ),
             NodeParameter(
                 name="contacts",
-                default="",
-                description="sites that may stand on the ground, separated by commas; empty: fixed base",
+                default=[""],
+                description="sites that may stand on the ground; empty: fixed base",
             ),
             NodeParameter(
                 name="held",
-                default="",
-                description="joints whose torque is unknown and that a controller holds, separated by commas",
+                default=[""],
+                description="joints whose torque is unknown and that a controller holds; empty: none",
             ),
             NodeParameter(
                 name="period",
@@ -65,6 +71,28 @@ class FrictionObserverNode(Node):
                 description="of joint states, s",
                 low=0.0001,
                 high=1.0,
+            ),
+            NodeParameter(
+                name="servos",
+                default=[""],
+                description=(
+                    "joints whose friction is compared with that of a servo file, as JOINT=FILE each; empty:"
+                    " none"
+                ),
+            ),
+            NodeParameter(
+                name="allowed_change",
+                default=0.05,
+                description="relative change of friction that raises no alarm, as between two sessions",
+                low=0.01,
+                high=1.0,
+            ),
+            NodeParameter(
+                name="false_alarms",
+                default=0.001,
+                description="most false alarms of a joint that are wanted per hour of motion",
+                low=1e-6,
+                high=10.0,
             ),
             NodeParameter(
                 name="window",
@@ -88,6 +116,18 @@ class FrictionObserverNode(Node):
                 ),
             ),
             Interface(
+                kind="publishes",
+                name="/diagnostics",
+                type="diagnostic_msgs/DiagnosticArray",
+                purpose="friction of the joints in `servos` beside their files, once a second",
+            ),
+            Interface(
+                kind="subscribes",
+                name="servo_states",
+                type="bam_bench/ServoStates",
+                purpose="temperature of the joints in `servos`, to separate heat from wear",
+            ),
+            Interface(
                 kind="subscribes",
                 name="joint_states",
                 type="sensor_msgs/JointState",
@@ -102,8 +142,8 @@ class FrictionObserverNode(Node):
         ),
         example=(
             "model:=config/robots/humanoid.xml",
-            "contacts:=right_sole,left_sole",
-            "held:=neck_yaw,neck_pitch",
+            "contacts:='[right_sole, left_sole]'",
+            "held:='[neck_yaw, neck_pitch]'",
         ),
     )
 
@@ -128,14 +168,34 @@ class FrictionObserverNode(Node):
             before=BEFORE_TOUCH_DOWN if legged else 0.0,
             contact_delay=_CONTACT_DELAY if legged else 0.0,
         )
+        self._watched = WatchedJoints(
+            values["servos"],
+            self._robot.joints,
+            values["period"],
+            HealthSettings(allowed=values["allowed_change"], false_alarms=values["false_alarms"]),
+        )
         self._origin: int | None = None
         self._latest = 0.0
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
         self._lost = self._restarts = 0
-        self._publisher = self.create_publisher(JointFriction, "joint_friction", STATE_QOS)
+        self._publisher = self.create_publisher(
+            JointFriction, "joint_friction", STATE_QOS, qos_overriding_options=QOS_OVERRIDES
+        )
         queue = QoSProfile(depth=_QUEUE, reliability=ReliabilityPolicy.BEST_EFFORT)
-        self.create_subscription(JointState, "joint_states", self._on_state, queue)
-        self.create_subscription(ContactStates, "contact_states", self._on_contacts, queue)
+        self.create_subscription(
+            JointState, "joint_states", self._on_state, queue, qos_overriding_options=QOS_OVERRIDES
+        )
+        self.create_subscription(
+            ContactStates, "contact_states", self._on_contacts, queue, qos_overriding_options=QOS_OVERRIDES
+        )
+        self._diagnostics = self.create_publisher(
+            DiagnosticArray, "/diagnostics", _DIAGNOSTICS_QUEUE, qos_overriding_options=QOS_OVERRIDES
+        )
+        if self._watched.names:
+            self.create_subscription(
+                ServoStates, "servo_states", self._on_servos, queue, qos_overriding_options=QOS_OVERRIDES
+            )
+            self.create_timer(_DIAGNOSTICS_PERIOD, self._diagnose)
 
     def start(self) -> None:
         """Log what is observed."""
@@ -148,6 +208,14 @@ class FrictionObserverNode(Node):
     def close(self) -> None:
         """There is nothing to release."""
 
+    def _on_servos(self, message: ServoStates) -> None:
+        self._watched.warm(dict(zip(message.name, message.temperature, strict=False)))
+
+    def _diagnose(self) -> None:
+        diagnostics = self._watched.diagnostics(self.get_fully_qualified_name())
+        diagnostics.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(diagnostics)
+
     def _on_contacts(self, message: ContactStates) -> None:
         stamp = Time.from_msg(message.header.stamp).nanoseconds
         try:
@@ -156,7 +224,7 @@ class FrictionObserverNode(Node):
                     "contact_states",
                     (len(message.name), len(message.standing)),
                     "as many of both",
-                    told=f"{len(message.name)} names and {len(message.standing)} states",
+                    printed=f"{len(message.name)} names and {len(message.standing)} states",
                     advice="correct the publisher",
                 )
             time = self._since_origin(stamp) if stamp else self._latest
@@ -168,7 +236,7 @@ class FrictionObserverNode(Node):
                     advice="taken as of the newest joint state",
                 )
         except BamError as error:
-            self._tell(str(error))
+            self._log_once(str(error))
 
     def _on_state(self, message: JointState) -> None:
         self._latest = self._since_origin(Time.from_msg(message.header.stamp).nanoseconds)
@@ -179,7 +247,7 @@ class FrictionObserverNode(Node):
                     "joint_states",
                     lengths,
                     "as many of each",
-                    told="{} names, {} positions, {} efforts".format(*lengths),
+                    printed="{} names, {} positions, {} efforts".format(*lengths),
                     advice="publish positions and torques",
                 )
             observed = self._observer.push(
@@ -188,11 +256,13 @@ class FrictionObserverNode(Node):
                 dict(zip(message.name, message.effort, strict=True)),
             )
         except BamError as error:
-            self._tell(str(error))
+            self._log_once(str(error))
             return
         self._account()
         if observed is not None:
             self._publish(observed)
+            for notice in self._watched.push(observed):
+                self.get_logger().warning(str(notice))
 
     def _since_origin(self, stamp: int) -> float:
         """Return s since the first stamp: epochs in a double are only good to 0.2 µs."""
@@ -215,9 +285,9 @@ class FrictionObserverNode(Node):
 
     def _publish(self, observed: ObservedFriction) -> None:
         if observed.inconsistency:
-            self._tell(f"{observed.inconsistency.statement} {observed.inconsistency.cure}")
+            self._log_once(f"{observed.inconsistency.statement} {observed.inconsistency.cure}")
         elif observed.rank.unidentifiable:
-            self._tell(str(observed.rank.deficit()))
+            self._log_once(str(observed.rank.deficit()))
         message = JointFriction(
             name=list(self._robot.joints),
             torque=observed.torque.tolist(),
@@ -232,15 +302,16 @@ class FrictionObserverNode(Node):
         message.header.stamp = Time(nanoseconds=stamp).to_msg()
         self._publisher.publish(message)
 
-    def _tell(self, line: str) -> None:
+    def _log_once(self, line: str) -> None:
         """Warn once about each thing; at a thousand samples per second nobody reads the second line."""
-        if line not in self._told:
-            self._told.add(line)
+        if line not in self._logged:
+            self._logged.add(line)
             self.get_logger().warning(line)
 
 
-def _names(listed: str) -> tuple[str, ...]:
-    return tuple(comma_list(listed))
+def _names(listed: Sequence[str]) -> tuple[str, ...]:
+    """Return the names in a parameter, whose entries may be several with commas."""
+    return tuple(comma_list(",".join(listed)))
 
 
 PROGRAM = NodeProgram(about=FrictionObserverNode.ABOUT, make_node=lambda stop: FrictionObserverNode())

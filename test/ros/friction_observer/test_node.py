@@ -137,12 +137,12 @@ def test_a_fixed_base_arm_shows_its_friction_with_residual_and_sign_of_power(
 def test_on_two_feet_the_legs_are_named_and_not_a_number(setup: Setup, tmp_path: Path) -> None:
     path = tmp_path / "humanoid.xml"
     path.write_text(humanoid_mjcf())
-    setup.start(model=str(path), contacts="right_sole,left_sole", held="neck_yaw,neck_pitch")
+    setup.start(model=str(path), contacts=["right_sole", "left_sole"], held=["neck_yaw", "neck_pitch"])
     contacts = setup.node.create_publisher(bam_bench.msg.ContactStates, "contact_states", QUEUE)
     setup.wait_for(lambda: contacts.get_subscription_count() == 1)
     contacts.publish(bam_bench.msg.ContactStates(name=["right_sole", "left_sole"], standing=[True, True]))
-    setup.wait_for(lambda: setup.observer._told)
-    assert "stamp of contact_states: " in next(iter(setup.observer._told))
+    setup.wait_for(lambda: setup.observer._logged)
+    assert "stamp of contact_states: " in next(iter(setup.observer._logged))
     names, position, effort = list(humanoid().names), [0.1] * len(humanoid().names), upright()
     for index in range(220):
         setup.send(1e-3 * index, names, position, effort)
@@ -157,7 +157,7 @@ def test_on_two_feet_the_legs_are_named_and_not_a_number(setup: Setup, tmp_path:
         joints=len(first.name),
         unidentifiable=tuple(name for name in first.name if name in hidden),
     )
-    assert deficit.sentence in setup.observer._told
+    assert deficit.sentence in setup.observer._logged
 
 
 def test_lost_joint_states_are_counted(setup: Setup, model: str) -> None:
@@ -192,9 +192,9 @@ def test_another_period_is_named_once(setup: Setup, model: str) -> None:
     setup.start(model=model)
     for index in range(40):
         setup.send(0.01 * index, ["shoulder", "elbow"], [0.0, 0.0], [0.0, 0.0])
-    setup.wait_for(lambda: setup.observer._told)
-    assert len(setup.observer._told) == 1
-    assert "come every 0.01 s" in next(iter(setup.observer._told))
+    setup.wait_for(lambda: setup.observer._logged)
+    assert len(setup.observer._logged) == 1
+    assert "come every 0.01 s" in next(iter(setup.observer._logged))
 
 
 @pytest.mark.parametrize(
@@ -209,20 +209,20 @@ def test_contacts_that_cannot_be_are_named_and_give_no_torque(
 ) -> None:
     path = tmp_path / "humanoid.xml"
     path.write_text(humanoid_mjcf())
-    setup.start(model=str(path), contacts="right_sole,left_sole", held="neck_yaw,neck_pitch")
+    setup.start(model=str(path), contacts=["right_sole", "left_sole"], held=["neck_yaw", "neck_pitch"])
     contacts = setup.node.create_publisher(bam_bench.msg.ContactStates, "contact_states", QUEUE)
     setup.wait_for(lambda: contacts.get_subscription_count() == 1)
     message = bam_bench.msg.ContactStates(name=["right_sole", "left_sole"], standing=standing)
     message.header.stamp = Time(nanoseconds=1).to_msg()
     contacts.publish(message)
-    setup.wait_for(lambda: not setup.observer._observer._contacts.unsaid)
+    setup.wait_for(lambda: not setup.observer._observer._contacts.unreported)
     names = list(humanoid().names)
     for index in range(1, 220):
         setup.send(1e-3 * index, names, [0.0] * len(names), [0.0] * len(names))
     setup.wait_for(lambda: setup.found)
     assert setup.found[0].contradiction == mismatch.statement
     assert all(math.isnan(torque) for torque in setup.found[0].torque)
-    assert any(mismatch.statement in line for line in setup.observer._told)
+    assert any(mismatch.statement in line for line in setup.observer._logged)
 
 
 @pytest.mark.parametrize(
@@ -239,9 +239,9 @@ def test_what_is_missing_is_said_once(
     setup.start(model=model)
     for index in range(5):
         setup.send(1e-3 * index, names, [0.0, 0.0], effort)
-    setup.wait_for(lambda: setup.observer._told)
-    assert len(setup.observer._told) == 1
-    assert line in next(iter(setup.observer._told))
+    setup.wait_for(lambda: setup.observer._logged)
+    assert len(setup.observer._logged) == 1
+    assert line in next(iter(setup.observer._logged))
     assert setup.found == []
 
 
@@ -250,8 +250,8 @@ def test_what_is_missing_is_said_once(
     [
         ({}, "set the parameter model"),
         ({"model": "nowhere.xml"}, "nowhere.xml: no such file"),
-        ({"contacts": "foot"}, "contact site 'foot'"),
-        ({"held": "wrist"}, "joint 'wrist'"),
+        ({"contacts": ["foot"]}, "contact site 'foot'"),
+        ({"held": ["wrist"]}, "joint 'wrist'"),
         ({"window": 10}, "odd"),
     ],
 )
