@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName, WrongShape
+from bam_ros.driver.hardware_errors import FATAL
 from bam_ros.driver.servo_bus import (
     EACH_ONCE,
     Gains,
     LawSettings,
     OtherServos,
+    RegisterValue,
     ServoBus,
     ServoGoal,
     ServoIdentity,
@@ -37,6 +39,7 @@ from bam_ros.dynamixel.servo import (
     DynamixelServo,
 )
 from bam_ros.dynamixel.servo_group import ServoGroup
+from bam_ros.dynamixel.torque_constant import torque_constant
 from bam_ros.text.notice import Notice
 
 _CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
@@ -92,7 +95,7 @@ class DynamixelSettings:
                 "ids",
                 len(self.ids),
                 "one id per joint",
-                told=f"{len(self.ids)} ids for {len(self.joints)} joint_names",
+                printed=f"{len(self.ids)} ids for {len(self.joints)} joint_names",
                 advice="correct the parameters",
             )
         wrong = [servo for servo in self.ids if not 0 <= servo <= 252]
@@ -103,7 +106,7 @@ class DynamixelSettings:
                 "watchdog",
                 self.watchdog,
                 f"{LEAST_WATCHDOG:g} to {LARGEST_WATCHDOG:g} s, or 0",
-                told=f"{self.watchdog:g} s",
+                printed=f"{self.watchdog:g} s",
                 advice="correct the parameter",
             )
         if not 0.0 <= self.answer_timeout < self.silence:
@@ -111,7 +114,7 @@ class DynamixelSettings:
                 "answer_timeout",
                 self.answer_timeout,
                 f"0, or less than the watchdog, {self.silence:g} s",
-                told=f"{self.answer_timeout:g} s",
+                printed=f"{self.answer_timeout:g} s",
                 advice="correct the parameter",
             )
         if not 0.0 <= self.current_limit < math.inf:
@@ -135,7 +138,7 @@ class DynamixelBus(ServoBus):
     Args:
         settings: which servos, and where.
         stop: polled while servos are searched; true ends the search.
-        say: told in one line when the search takes longer.
+        report: called with one line when the search takes longer.
 
     Raises:
         BamError: the file of models cannot be read, or a table in it cannot be.
@@ -145,11 +148,11 @@ class DynamixelBus(ServoBus):
         self,
         settings: DynamixelSettings,
         stop: Callable[[], bool] = lambda: False,
-        say: Callable[[str], None] = lambda line: None,
+        report: Callable[[str], None] = lambda line: None,
     ) -> None:
         self._settings = settings
         self._stop = stop
-        self._say = say
+        self._report = report
         models = settings.models
         self._tables = CONTROL_TABLES.with_file(Path(models).expanduser()) if models else CONTROL_TABLES
         self._port: SerialPort | None = None
@@ -158,6 +161,7 @@ class DynamixelBus(ServoBus):
         self._guardian: Guardian | None = None
         self._servos: list[DynamixelServo] = []
         self._identities = super().identities
+        self._torque_constants: tuple[float, ...] = ()  # N·m/A
         self._limits = super().position_limits
         self._law_settings = super().law_settings
         self._borrowed = {servo: BorrowedRegisters() for servo in settings.ids}
@@ -172,7 +176,7 @@ class DynamixelBus(ServoBus):
 
     @property
     def identities(self) -> tuple[ServoIdentity, ...]:
-        """Model and id of each servo, as the servos themselves said when they were found."""
+        """Model and id of each servo, as the servos themselves answered when they were found."""
         return self._identities
 
     @property
@@ -184,6 +188,11 @@ class DynamixelBus(ServoBus):
     def law_settings(self) -> tuple[LawSettings, ...]:
         """What the registers of each servo make of its control law; what they did last while it is away."""
         return self._law_settings
+
+    @property
+    def device(self) -> str:
+        """Name of the serial port."""
+        return self._settings.port if self._port is None else str(self._port.port_name)
 
     @property
     def warnings(self) -> tuple[Notice | str, ...]:
@@ -206,7 +215,7 @@ class DynamixelBus(ServoBus):
 
         Raises:
             OtherServos: models are not those that were found before; nothing was written to them.
-            BamError: one line that tells which of these failed, and what to do.
+            BamError: one line that names which of these failed, and what to do.
         """
         settings = self._settings
         port = SerialPort(settings.port or only_port(), settings.answer_timeout)
@@ -239,6 +248,9 @@ class DynamixelBus(ServoBus):
             raise
         self._known = servos
         self._identities = tuple(ServoIdentity(servo=servo.table.name, id=servo.id) for servo in self._servos)
+        self._torque_constants = tuple(
+            torque_constant(servo.table.name, self._tables) for servo in self._servos
+        )
         self._limits = tuple(servo.limits for servo in self._servos)
         self._law_settings = tuple(servo.law for servo in self._servos)
         return f"port {port.port_name}: {servos}"
@@ -255,7 +267,7 @@ class DynamixelBus(ServoBus):
             search=known is None,
             tables=self._tables,
             stop=self._stop,
-            say=self._say,
+            report=self._report,
         )
 
     def _make_link(self, port: SerialPort, protocol: int) -> Link:
@@ -297,7 +309,7 @@ class DynamixelBus(ServoBus):
         taken = [moments[servo.id] for servo in self._servos]
         stamp, self._acquired = min(taken)
         states = [servo.decode(*answers[servo.id]) for servo in self._servos]
-        self._check(time.monotonic())
+        self._check(time.monotonic(), [state.hardware_error for state in states])
         position, velocity, current, duty, voltage, temperature, errors = zip(*states, strict=True)
         return ServoSample(
             stamp=stamp,
@@ -305,7 +317,7 @@ class DynamixelBus(ServoBus):
             velocity=velocity,
             current=current,
             duty=duty,
-            effort=(math.nan,) * len(states),
+            effort=tuple([k_t * i for k_t, i in zip(self._torque_constants, current, strict=True)]),
             voltage=voltage,
             temperature=temperature,
             goal_position=tuple([servo.goal_position for servo in self._servos]),
@@ -344,6 +356,16 @@ class DynamixelBus(ServoBus):
     def read_gains(self, name: str) -> Gains:
         """Return the gains that the registers of one servo hold; raises BamError."""
         return self._servo(name).read_gains()
+
+    def read_register(self, name: str, register: str) -> RegisterValue:
+        """Return what a register of one servo holds; raises BamError."""
+        return self._servo(name).read_register(register)
+
+    def write_register(
+        self, name: str, register: str, value: float, unit: str = ""
+    ) -> tuple[int, RegisterValue]:
+        """Write a register of one servo that clients may write; raises BamError."""
+        return self._servo(name).write_register(register, value, unit)
 
     def reboot(self, name: str) -> None:
         """Restart one servo, torque off on all; raises BamError.
@@ -412,12 +434,17 @@ class DynamixelBus(ServoBus):
                 group.write("torque_enable", dict.fromkeys((servo.id for servo in released), 0))
         return released
 
-    def _check(self, now: float) -> None:
-        """Check one servo every now and then: did it switch its torque off by itself?"""
+    def _check(self, now: float, errors: Sequence[int]) -> None:
+        """Check one servo every now and then: did it switch its torque off by itself?
+
+        One that reports an error in this sample has given the reason.
+        """
         if now < self._next_check:
             return
         self._next_check = now + _CHECK_PERIOD / len(self._servos)
         self._check_index = (self._check_index + 1) % len(self._servos)
+        if errors[self._check_index] & FATAL:
+            return
         try:
             self._servos[self._check_index].check()
         except BamError:
@@ -425,9 +452,9 @@ class DynamixelBus(ServoBus):
             raise
 
     def _beat(self, wanted: bool = False) -> None:
-        """Tell the guardian that this driver is in control, and whether torque is on or about to be.
+        """Notify the guardian that this driver is in control, and whether torque is on or about to be.
 
-        It is told before every packet, so that operations of many packets (gains, reboot, opening, a release
+        This comes before every packet, so that operations of many packets (gains, reboot, opening, a release
         that is not confirmed) are no silence.
 
         Raises:

@@ -23,6 +23,7 @@ from bam_ros.dynamixel.table_file import (
     error_bits,
     indirect_blocks,
     inherited,
+    other_indirect_data,
     read_sections,
     registers_of,
 )
@@ -57,6 +58,7 @@ class ControlTable:
         law: that law in words; empty where a model has it.
         registers: rows in the order of their addresses.
         indirect: (first address register, first data byte, how many) of each indirect block.
+        other_indirect_data: first data byte of the first of them in other firmware.
         baud_rates: count of the baud_rate register -> bit/s.
         bulk_read: whether it answers bulk reads; Protocol 1.0 has servos that do not.
         fast_read: whether several answer in one packet, where their firmware is new enough.
@@ -80,6 +82,7 @@ class ControlTable:
     law: str = ""
     registers: tuple[Register, ...] = field(repr=False)
     indirect: tuple[tuple[int, int, int], ...] = ()
+    other_indirect_data: tuple[int, ...] = ()
     baud_rates: Mapping[int, int] = field(repr=False)
     bulk_read: bool = True
     fast_read: bool = False
@@ -219,6 +222,7 @@ def _make(name: str, section: Section) -> ControlTable:
         law="" if firmware else section.get("law", "unknown"),
         registers=registers,
         indirect=indirect_blocks(section),
+        other_indirect_data=other_indirect_data(name, section),
         baud_rates=_baud_rates(section),
         bulk_read=bool(section.get("bulk_read", True)),
         fast_read=bool(section.get("fast_read", False)),
@@ -293,6 +297,6 @@ def require_position_gain(table: ControlTable, joint: str, name: str, value: flo
             f"{name} of {joint}",
             value,
             f"{row.low} to {row.high} for {table.title}",
-            told=f"{value:g}",
+            printed=f"{value:g}",
             advice="choose a gain within it",
         )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +23,9 @@ _SCANNED_IDS = range(21)
 _PROTOCOLS = (2, 1)  # in the order in which they are tried
 _SWEEPS = 2  # through all rates for known ids: a machine without time may lose both pings of the right one
 _TRIES = 10  # pings of a servo that is missing beside others: on a bad line, or a machine without time
-_SECONDS_PER_RATE = 2.0  # of a search that finds nothing, both protocols
+_PINGS = 2  # of each id; an answer may be lost
+_PING = 0.035  # s, without an answer
+_BROADCAST = 0.8  # s, in which all ids may answer
 _MODEL = Register(  # of every servo
     name="model_number", address=0, size=2, writable=False, initial=None, low=0, high=0xFFFF, signed=False
 )
@@ -106,7 +109,7 @@ def find_servos(
     search: bool = True,
     tables: ControlTables = CONTROL_TABLES,
     stop: Callable[[], bool] = lambda: False,
-    say: Callable[[str], None] = lambda line: None,
+    report: Callable[[str], None] = lambda line: None,
 ) -> FoundServos:
     """Find servos with known ids; servos of both protocols may share the line.
 
@@ -116,11 +119,11 @@ def find_servos(
         baud_rate: tried before the others, bit/s; 0 where it is unknown.
         protocol: 1 or 2; 0 where it is unknown, or where both are on the line.
         baud_rates: the others.
-        search: where servos are missing, look for other ids, protocols and rates that explain it; takes about
-            a second per rate.
+        search: where servos are missing, look for other ids, protocols and rates that explain it; takes some
+            seconds per rate.
         tables: of the models that may be there.
         stop: polled often; true ends the search.
-        say: told in one line what is searched, once the first baud rate has brought nothing.
+        report: called with one line on what is searched, once the first baud rate has brought nothing.
 
     Raises:
         BusGone: not all of them answer; they may not have power yet. The message distinguishes a wrong id
@@ -131,14 +134,14 @@ def find_servos(
     """
     rates = list(dict.fromkeys([*([baud_rate] if baud_rate else []), *baud_rates]))
     protocols = (protocol,) if protocol else _PROTOCOLS
-    told = not search
+    reported = not search
     rare = [rate for rate in RARE_BAUD_RATES if rate not in rates] if search else []
     for rate in (*rates * _SWEEPS, *rare):
-        if rate != rates[0] and not told:
-            told = True
-            say(str(_plan(port, ids, rates, protocols)))
+        if rate != rates[0] and not reported:
+            reported = True
+            report(str(_plan(port, ids, rates, protocols, len(rare))))
         links = [link for _, link in _links(port, [rate], protocols, stop, rare)]
-        present = _answering(links, ids, tries=2)
+        present = _answering(links, ids, tries=_PINGS)
         if present:  # the rate is right: what is missing may be lost answers alone
             present |= _answering(links, [servo for servo in ids if servo not in present], tries=_TRIES)
         if len(present) == len(ids):
@@ -149,8 +152,8 @@ def find_servos(
             missing = [servo for servo in ids if servo not in present]
             elsewhere = _search_elsewhere(port, missing, [rate, *rates], stop) if search else {}
             raise _incomplete(port, rate, present, missing, elsewhere)
-    if not told:
-        say(str(_plan(port, ids, rates, protocols)))
+    if not reported:
+        report(str(_plan(port, ids, rates, protocols, len(rare))))
     if search and protocol:
         _require_protocol(port, protocol, _search_elsewhere(port, ids, rates, stop))
     raise _nothing(port, ids, rates, stop, search)
@@ -237,14 +240,16 @@ def _incomplete(
 
 
 def _plan(
-    port: SerialPort, ids: Sequence[int], rates: Sequence[int], protocols: Sequence[int]
+    port: SerialPort, ids: Sequence[int], rates: Sequence[int], protocols: Sequence[int], rare: int
 ) -> SearchBegun:
+    known = _PINGS * len(ids) * len(protocols) * (_SWEEPS * len(rates) + rare) * _PING
+    others = _PINGS * len(rates) * (_BROADCAST + len(_SCANNED_IDS) * _PING)
     return SearchBegun(
         port=port.port_name,
         baud_rates=tuple(rates),
         ids=tuple(ids),
         protocols=tuple(protocols),
-        longest=_SECONDS_PER_RATE * len(rates),
+        longest=float(math.ceil(known + others)),
     )
 
 
@@ -278,12 +283,9 @@ def _nothing(
     stop: Callable[[], bool],
     search: bool,
 ) -> BusGone | Unavailable:
-    """Look for servos with other ids, and say which of the two it is."""
+    """Look for servos with other ids, and return which of the two it is."""
     for rate, link in _links(port, rates if search else (), _PROTOCOLS, stop):
-        if link.protocol == 2:
-            others = link.broadcast_ping()
-        else:
-            others = tuple(servo for servo in _SCANNED_IDS if not stop() and link.ping(servo))
+        others = next(filter(None, (_others(link, stop) for _ in range(_PINGS))), ())
         if others:
             return Unavailable(
                 f"port {port.port_name}",
@@ -298,6 +300,13 @@ def _nothing(
         rare_baud_rates=RARE_BAUD_RATES if search else (),
         scanned=_SCANNED_IDS if search else (),
     )
+
+
+def _others(link: Link, stop: Callable[[], bool]) -> tuple[int, ...]:
+    """Return the ids that answer a ping: all with Protocol 2.0, _SCANNED_IDS with Protocol 1.0."""
+    if link.protocol == 2:
+        return link.broadcast_ping()
+    return tuple(servo for servo in _SCANNED_IDS if not stop() and link.ping(servo))
 
 
 def _identify(link: Link, servo: int, tables: ControlTables) -> ControlTable:

@@ -78,7 +78,7 @@ class Guardian:
         return self._process.pid
 
     def beat(self, now: float, *, torque: bool) -> None:
-        """Say that the driver is in control; to be called before every packet, cheap.
+        """Notify that the driver is in control; to be called before every packet, cheap.
 
         Args:
             now: monotonic clock, s.

@@ -3,7 +3,7 @@
 
 Identification assumes a proportional controller that follows its goal at once, up to a limit of its duty.
 Profiles, feed-forward gains and the like are therefore off while a driver is at work, and hold afterwards
-what they held before. Limits that protect a servo are never raised; the driver tells them instead.
+what they held before. Limits that protect a servo are never raised; the driver reports them instead.
 """
 
 from __future__ import annotations

@@ -40,6 +40,7 @@ class Link:
         self.taken, self.taken_at = 0, 0.0
         """When servos took the state that was read last: ns since the epoch, and s, monotonic."""
         self._handler: Any = self._make_handler()
+        self._single: dict[tuple[int, int, int], BlockRead] = {}  # what was read of one servo before
 
     def _make_handler(self) -> Any:
         """Return the SDK's packet handler."""
@@ -69,7 +70,14 @@ class Link:
         Raises:
             BusTimeout, BusCorrupt, BamError: no usable answer.
         """
-        return register.decode(self.read_block((servo,), register.address, register.size)[servo][0])
+        return register.decode(self.read_one(servo, register.address, register.size))
+
+    def read_one(self, servo: int, address: int, length: int) -> bytes:
+        """Return a block of registers of one servo, with retries; raises as `read`."""
+        place = servo, address, length
+        if place not in self._single:
+            self._single[place] = BlockRead.of(self.protocol, {servo: (address, length)})
+        return self.read_blocks(self._single[place])[servo][0]
 
     def read_block(
         self, servos: Sequence[int], address: int, length: int, attempts: int = _ATTEMPTS

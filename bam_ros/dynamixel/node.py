@@ -13,12 +13,15 @@ from bam_ros.driver.servo_about import (
     DEVICE_PARAMETERS,
     POSITION_INTERFACES,
     POSITION_PARAMETERS,
+    REGISTER_INTERFACES,
     SERVO_INTERFACES,
     SERVO_PARAMETERS,
     reconfigurable,
 )
 from bam_ros.driver.servo_bus import ServoBus
 from bam_ros.driver.servo_node import ServoNode
+from bam_ros.driver.transmission import TRANSMISSION_PARAMETERS, transmissions_of
+from bam_ros.driver.transmission_bus import behind_transmissions
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.dynamixel.servo import LARGEST_WATCHDOG
 from bam_ros.node.node_about import NodeAbout
@@ -106,8 +109,8 @@ class DynamixelNode(ServoNode):
         purpose=(
             "Drives Dynamixel servos on a serial port: finds their baud rate, protocol and models, publishes"
             " what they measure, passes on what clients command. Torque goes off whenever this node ends or"
-            " commands stay away. When the port vanishes the node says so in /diagnostics, looks for it once"
-            " a second, and goes on with torque off when it is back."
+            " commands stay away. When the port vanishes, /diagnostics has it, and the node looks for it once"
+            " a second. It goes on with torque off when the port is back."
         ),
         parameters=reconfigurable(
             *BUS_PARAMETERS,
@@ -130,10 +133,11 @@ class DynamixelNode(ServoNode):
                 low=0.0,
                 high=_MOST_CURRENT,
             ),
+            *TRANSMISSION_PARAMETERS,
             *SERVO_PARAMETERS,
             *POSITION_PARAMETERS,
         ),
-        interfaces=(*SERVO_INTERFACES, *POSITION_INTERFACES),
+        interfaces=(*SERVO_INTERFACES, *REGISTER_INTERFACES, *POSITION_INTERFACES),
         example=("port:=/dev/ttyUSB0", "ids:='[1]'"),
     )
 
@@ -145,7 +149,8 @@ class DynamixelNode(ServoNode):
         """Build the bus from the parameters; raises BamError."""
         value = {name: self.get_parameter(name).value for name in ("multi_turn", "current_limit")}
         settings = replace(bus_settings(self), **value)
-        return DynamixelBus(settings, self._stop, self.get_logger().info)
+        bus = DynamixelBus(settings, self._stop, self.get_logger().info)
+        return behind_transmissions(bus, transmissions_of(self, bus.names))
 
 
 PROGRAM = NodeProgram(about=DynamixelNode.ABOUT, make_node=DynamixelNode)

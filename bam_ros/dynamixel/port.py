@@ -38,7 +38,7 @@ class SerialPort(PortHandler):
 
     Attributes:
         warning: what limits the loop rate though the port works, one line; None where nothing does.
-        before_write: called before every packet; must not raise.
+        before_write: called before packets leave; must not raise.
         sent: bytes that were written last, in one go.
         traffic: bytes that were written and received so far.
     """
@@ -156,10 +156,10 @@ class SerialPort(PortHandler):
 
     def writePort(self, packet: Sequence[int]) -> int:  # noqa: N802
         """Write a whole packet, behind those that were held, and return its length."""
-        self.before_write()
         if self._holding:
             self._held += bytes(packet)
             return len(packet)
+        self.before_write()
         data = bytes(self._held) + bytes(packet)
         self._held.clear()
         written = 0

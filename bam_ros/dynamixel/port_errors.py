@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a serial port cannot be used, told apart: absent, forbidden, busy, not a serial port."""
+"""Why a serial port cannot be used: absent, forbidden, busy, not a serial port."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def explain_port_error(path: str, error: OSError) -> BamError:
 
 
 def port_holders(path: str) -> tuple[str, ...]:
-    """Return the other programs that use a device, as "name (pid)", as far as /proc tells.
+    """Return the other programs that use a device, as "name (pid)", as far as /proc shows.
 
     Left out are this process and its children, who serves a pseudo-terminal rather than using it, and
     processes that a holder has started: they end with it.

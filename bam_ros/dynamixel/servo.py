@@ -6,14 +6,14 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, Unsupported
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.joint_limits import OFF_LIMITS
-from bam_ros.driver.servo_bus import Gains, LawSettings
+from bam_ros.driver.servo_bus import Gains, LawSettings, RegisterValue
 from bam_ros.dynamixel.control_table import ControlTable, require_position_gain
 from bam_ros.dynamixel.discovery import ALL_ANSWERS
 from bam_ros.dynamixel.errors import ALERT, NoPwmMode, hardware_errors
@@ -26,12 +26,14 @@ from bam_ros.dynamixel.law_registers import (
     unmodelled_settings,
 )
 from bam_ros.dynamixel.link import Link
+from bam_ros.dynamixel.register import Register
+from bam_ros.dynamixel.register_access import count_of, register_value, require_free
 from bam_ros.dynamixel.state_block import direct_block, packed_block
 from bam_ros.text.dynamixel_notices import DutyLimited, TorqueOnAtStart
 from bam_ros.text.notice import Notice
 
 WATCHDOG, PWM_WATCHDOG = 0.3, 0.2
-"""Silence on the bus after which a Protocol 2.0 servo stops by itself, s, unless told otherwise.
+"""Silence on the bus after which a Protocol 2.0 servo stops by itself, s, by default.
 
 Less where it is commanded by duty, for it then holds no position meanwhile.
 """
@@ -40,6 +42,10 @@ NO_SECONDARY = 255
 LEAST_WATCHDOG, LARGEST_WATCHDOG = 0.04, 2.54
 """Watchdog times that are accepted, s; the largest is that of the register."""
 _WATCHDOG_TRIPPED = -1
+_CHECKED = ("torque_enable", "bus_watchdog")
+"""What a servo changes by itself where something is wrong."""
+_NEAR = 40
+"""Bytes of a block that take no longer than a second request and the rest of its answer."""
 _TORQUE_ON_AT_START = 1  # bit of startup_configuration
 _GAINS = ("position_p_gain", "position_i_gain", "position_d_gain")
 _FIRST_NO_SECONDARY = 253
@@ -74,7 +80,7 @@ class DynamixelServo:
 
     Attributes:
         torque: whether it was switched on last; None while that is uncertain.
-        goal: position register's count that it was told last; None before.
+        goal: position register's count of its last goal; None before.
         block: what is read of it in every cycle; packed once it is prepared, where that is shorter.
         limits: lowest and highest goal, rad; a count beyond what its registers allow, so that pi is a goal.
         law: which control law its registers make; known once it is prepared.
@@ -109,11 +115,12 @@ class DynamixelServo:
         self._current_limit, self._goal_current = current_limit, 0
         self._watchdog = watchdog
         self.block = direct_block(table)
+        self._goal_row = table["goal_position"]
 
     @property
     def goal_position(self) -> float:
         """Goal in force, rad; NaN where none was written since torque was off."""
-        return math.nan if self.goal is None else self.table["goal_position"].to_si(self.goal)
+        return math.nan if self.goal is None else self._goal_row.to_si(self.goal)
 
     def read(self, register: str) -> int:
         """Return a register's count; raises BamError."""
@@ -232,7 +239,7 @@ class DynamixelServo:
                 f"current_limit of {self.name}",
                 self._current_limit,
                 f"{row.to_si(1):.2g} to {row.to_si(most):.3g} A, its register current_limit",
-                told=f"{self._current_limit:g} A",
+                printed=f"{self._current_limit:g} A",
                 advice="choose one within it, or raise that register",
             )
         self._borrowed.set(self, "goal_current", self._goal_current)
@@ -270,10 +277,11 @@ class DynamixelServo:
         if held != packed.pointers:
             self._borrowed.pointers = packed.pointer_address, held
             self.link.write_block(self.id, packed.pointer_address, packed.pointers)
-        data = self.link.read_block((self.id,), packed.address, packed.length)[self.id][0]
-        if packed.measured(data) is not None:
-            self.block = packed
-        elif held != packed.pointers:  # a firmware whose indirect data lie elsewhere: the table is wrong
+        for address in (packed.address, *self.table.other_indirect_data):
+            if packed.measured(self.link.read_one(self.id, address, packed.length)) is not None:
+                self.block = replace(packed, address=address)
+                return
+        if held != packed.pointers:  # a firmware whose indirect data lie elsewhere: the table is wrong
             self.link.write_block(self.id, packed.pointer_address, held)
             self._borrowed.pointers = None
 
@@ -335,7 +343,7 @@ class DynamixelServo:
                 f"position of {self.name}",
                 position,
                 f"{low:.3f} to {high:.3f} rad, its limits",
-                told=f"{position:.3f} rad",
+                printed=f"{position:.3f} rad",
                 advice="turn it back by hand, then command torque off and on",
             )
         if "torque_limit" in self.table:
@@ -355,7 +363,7 @@ class DynamixelServo:
     def count(self, position: float) -> int:
         """Return the goal register's count of a position in rad, within the servo's own limits."""
         low, high = self._ends
-        return self.table["goal_position"].from_si(min(max(position, low), high))
+        return self._goal_row.from_si(min(max(position, low), high))
 
     def duty_count(self, duty: float) -> int:
         """Return the count of register goal_pwm for a duty, -1..1, within the servo's limit."""
@@ -366,10 +374,10 @@ class DynamixelServo:
         """Return the state from the servo's `block` and the status packet's error byte.
 
         Raises:
-            BusTimeout, BusCorrupt, BamError: the servo raised its alert and does not say why.
+            BusTimeout, BusCorrupt, BamError: the servo raised its alert without a reason.
             Unavailable: it was restarted, and has lost what `prepare` had set.
         """
-        measured = self.block.measured(data)
+        measured = self._measured(data)
         if measured is None:
             raise Unavailable(
                 self.name, "restarted by itself, torque is off", advice="check its supply for dips"
@@ -378,24 +386,39 @@ class DynamixelServo:
             error = self.read(self.table.error_register) if error & ALERT else 0
         return Measured._make((*measured, hardware_errors(self.table, error)))
 
+    def _measured(self, data: bytes) -> list[float] | None:
+        """Return what its block holds, as `StateBlock.measured`."""
+        return self.block.measured(data)
+
     def check(self) -> None:
-        """Make sure that the servo still holds what it was told.
+        """Make sure that the servo still holds what was written.
 
         Raises:
             BamError: it switched its torque off by itself, or does not answer.
         """
         if not self.torque:
             return
-        if "bus_watchdog" in self.table and self.read("bus_watchdog") == _WATCHDOG_TRIPPED:
+        held = self._read_together(_CHECKED)
+        if held.get("bus_watchdog") == _WATCHDOG_TRIPPED:
             raise Unavailable(
                 self.name,
                 f"stopped itself, the bus was silent for {self._watchdog:g} s (parameter watchdog)",
                 advice="the machine is too busy, give the driver a processor",
             )
-        if self.read("torque_enable") != 1:
+        if held["torque_enable"] != 1:
             raise Unavailable(self.name, "torque went off by itself", advice="check its supply for dips")
         if self._current_limit:
             self._require_current_limit()
+
+    def _read_together(self, registers: Sequence[str]) -> dict[str, int]:
+        """Return the counts of those registers that it has, with one request where they are near."""
+        names = [name for name in registers if name in self.table]
+        address, length = self.table.span(*names)
+        if length > _NEAR:
+            return {name: self.read(name) for name in names}
+        data = self.link.read_one(self.id, address, length)
+        rows = [self.table[name] for name in names]
+        return {row.name: row.decode(data[row.address - address : row.end - address]) for row in rows}
 
     def set_gains(self, gains: Gains) -> Gains:
         """Write the position controller's gains, all or none, and return what the servo holds.
@@ -431,6 +454,42 @@ class DynamixelServo:
         """Return the gains that the servo holds, 0 of those it does not have; raises BamError."""
         kp, ki, kd = (float(self.read(name)) if name in self.table else 0.0 for name in _GAINS)
         return Gains(kp=kp, ki=ki, kd=kd)
+
+    def read_register(self, register: str) -> RegisterValue:
+        """Return what a register holds; raises BamError."""
+        row = self.table[register]
+        return self.meaning(row, self.link.read(self.id, row))
+
+    def write_register(self, register: str, value: float, unit: str = "") -> tuple[int, RegisterValue]:
+        """Write a register that clients may write; return the count that was written, and what it holds.
+
+        Args:
+            register: name.
+            value: that it shall hold, in `unit`.
+            unit: that of the register; empty: counts.
+
+        Raises:
+            Unsupported: it is read-only, or decides about safety, the law or what the servo accepts.
+            Conflict: it is in the EEPROM and torque is on.
+            OutOfRange, UnknownName: no such value, unit or register.
+            BamError: no answer.
+        """
+        row = self.table[register]
+        require_free(self.name, self.table, row)
+        count = count_of(self.name, row, value, unit)
+        if row.eeprom and self.torque is not False:
+            raise Conflict(
+                f"register {register} of {self.name}",
+                "is in the EEPROM, and torque is on",
+                expected="torque off",
+                advice="call ~/set_torque with false, then write it",
+            )
+        self.write(register, count)
+        return count, self.read_register(register)
+
+    def meaning(self, register: Register, count: int) -> RegisterValue:
+        """Return what a count of a register means on this servo."""
+        return register_value(register, count)
 
     def reboot(self) -> None:
         """Restart the servo and make it ready again; a Protocol 1.0 servo is only made ready.

@@ -158,6 +158,14 @@ def indirect_blocks(section: Section) -> tuple[tuple[int, int, int], ...]:
     return tuple((a, d, n) for a, d, n in (section.get("indirect") or {}).get("blocks", ()))
 
 
+def other_indirect_data(name: str, section: Section) -> tuple[int, ...]:
+    """Return where the first indirect block has its data in other firmware; raises OutOfRange."""
+    places = (section.get("indirect") or {}).get("other_data", [])
+    if not isinstance(places, list) or any(type(at) is not int or not 0 <= at < 0x10000 for at in places):
+        raise OutOfRange(f"{name}: indirect: other_data", places, "addresses, as in [224]")
+    return tuple(places)
+
+
 def _limits(row: Register, section: Section, names: set[str]) -> tuple[str, str] | None:
     limits = _LIMITED_BY.get(row.name) if section.get("protocol") == 2 else None
     return limits if limits is not None and limits[0] in names else None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A virtual arm: servos on one bus that move one another, as those of a real robot do.
 
-The links are MuJoCo's, without its contacts and friction: it says what the joints' inertia and loads are. The
+The links are MuJoCo's, without its contacts and friction: it gives the joints' inertia and loads. The
 servos are those of the bench: firmware, motor, supply and hidden friction.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a virtual bus from what a user can say: servo names, ids, baud rate, load or robot, seed, faults."""
+"""Builds a virtual bus from settings of a user: servo names, ids, baud rate, load or robot, seed, faults."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class BusLink:
 def _claim(link: Path) -> socket.socket:
     """Return what keeps other buses of this machine from a link; raises Conflict where one has it.
 
-    The device that a link leads to tells nothing: numbers of pseudo-terminals are given out again.
+    The device that a link leads to proves nothing: numbers of pseudo-terminals are given out again.
     """
     place = os.fsencode(link.parent.resolve() / link.name)
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

@@ -70,7 +70,7 @@ def _parser(default: BusSetup) -> argparse.ArgumentParser:
     add("--fault", nargs="*", default=[], metavar="FAULT", help=_FAULTS)
     add("--wire-time", action="store_true", help="take as long as the bytes would on a real line")
     add("--control", action="store_true",
-        help=f"obey lines on standard input ({'; '.join(COMMANDS)}), and end with it")  # fmt: skip
+        help=f"execute lines on standard input ({'; '.join(COMMANDS)}), and end with it")  # fmt: skip
     add("--reveal", action="store_true", help="print the hidden parameters at the end")
     return parser
 
@@ -120,8 +120,8 @@ def main(argv: Sequence[str] | None = None, default: BusSetup | None = None) -> 
             print(f"ready: {title} id {ids} at {setup.baud_rate} bit/s: {server.path}", flush=True)
             if not arguments.control:  # whose lines are answers
                 print(f"connect with: {_example(setup, joints, server.path)}", flush=True)
-            obey = Control(server, setup).obey if arguments.control else None
-            serve(stopped, obey)
+            execute = Control(server, setup).execute if arguments.control else None
+            serve(stopped, execute)
     except BamError as error:
         print(error, file=sys.stderr)
         return 2

@@ -24,7 +24,7 @@ COMMANDS = (
     "single",
     "look",
 )
-"""What `Control.obey` understands; `double` puts a second servo with the same id on the line."""
+"""What `Control.execute` understands; `double` puts a second servo with the same id on the line."""
 _OTHER_SEED = 1000  # of the servo that shares an id: it shall not be the same one
 
 
@@ -40,8 +40,8 @@ class Control:
         self._server, self._setup, self._bus = server, setup, server.bus
         self._plugged = True
 
-    def obey(self, line: str) -> str:
-        """Do what a line says and return the answer, one line of JSON; a mistake is {"error": ...}."""
+    def execute(self, line: str) -> str:
+        """Execute a line and return the answer, one line of JSON; a mistake is {"error": ...}."""
         try:
             return json.dumps(self._do(line.split()))
         except BamError as error:
@@ -76,7 +76,7 @@ class Control:
         return {}
 
     def _break(self, words: Iterable[str]) -> None:
-        """Repair everything, then break what the words say: the line, servos, or one servo with `@ID`."""
+        """Repair everything, then break what the words name: the line, servos, or one servo with `@ID`."""
         line: list[str] = []
         wanted: list[tuple[VirtualServo, str]] = []
         for word in words:

@@ -56,7 +56,7 @@ def parse_faults(words: Iterable[str], servo_faults: Iterable[str]) -> tuple[dic
             except ValueError:
                 line[name] = -1.0
             if not 0.0 <= line[name] <= 1.0:
-                raise OutOfRange(f"fault {name}", value, "a probability, 0 to 1", told=value or "none")
+                raise OutOfRange(f"fault {name}", value, "a probability, 0 to 1", printed=value or "none")
         elif word in servo_faults:
             servo.append(word)
         else:

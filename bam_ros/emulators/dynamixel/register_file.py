@@ -107,7 +107,7 @@ class RegisterFile:
             self.set(name, count)
 
     def overlaps(self, address: int, length: int, first: int, last: int) -> bool:
-        """Tell whether a block, or what its indirect data may point at, touches first <= address < last."""
+        """Return whether a block, or what its indirect data may point at, touches first <= address < last."""
         end = address + length
         return end > self._indirect_from or (address < last and end > first)
 

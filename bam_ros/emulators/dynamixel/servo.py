@@ -98,15 +98,15 @@ class VirtualServo(ABC):
 
     @property
     def torque_enabled(self) -> bool:
-        """What the torque_enable register says."""
+        """Value of the torque_enable register."""
         return self.registers.get("torque_enable") == 1
 
     def awake(self, now: float) -> bool:
-        """Tell whether the servo listens; it does not while it boots."""
+        """Return whether the servo listens; it does not while it boots."""
         return now >= self._boots_until
 
     def listens_to(self, identifier: int) -> bool:
-        """Tell whether a packet for this id concerns the servo."""
+        """Return whether a packet for this id concerns the servo."""
         return identifier in (self.id, BROADCAST_ID)
 
     def heard(self, now: float) -> None:

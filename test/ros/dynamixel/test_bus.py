@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, Unsupported, WrongShape, WrongValue
+from bam_core.servo.model import load_servo
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout, Gains, OtherServos, ServoGoal, ServoIdentity
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
@@ -99,6 +100,27 @@ def test_a_servo_at_rest_reads_as_it_is(servo: str, virtual_servos: MakeVirtual,
     assert abs(sample.voltage[0] - virtual.servo.bench.hidden.supply_voltage) < 0.3
     assert math.isnan(sample.current[0]) == (virtual.servo.table.protocol == 1)
     assert math.isnan(sample.goal_position[0])
+
+
+@pytest.mark.parametrize(("servo", "library"), [("xl330", "xl330"), ("mx64_2", "mx64_2"), ("xm540_w270", "")])
+def test_effort_is_the_current_times_the_torque_constant_where_the_library_has_it(
+    servo: str, library: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    bus.open()
+    assert bus.device == virtual.path
+    bus.exchange(on(0.0))
+    for _ in range(200):
+        sample = bus.exchange(on(0.4))
+        if sample.current[0] > 0.05:  # it accelerates
+            break
+    assert sample.current[0] > 0.05
+    if library:
+        constant = load_servo(library).motor.torque_constant
+        assert sample.effort[0] == pytest.approx(constant * sample.current[0])
+    else:
+        assert math.isnan(sample.effort[0])
 
 
 def test_both_protocols_are_driven_on_one_line(virtual_servos: MakeVirtual, make_bus: MakeBus) -> None:
@@ -394,6 +416,21 @@ def test_torque_that_went_off_by_itself_is_noticed(
     bus.exchange(on(0.0))
     virtual.set("torque_enable", 0)
     wait_for_error(bus, "by itself")
+
+
+@pytest.mark.parametrize("servo", SERVOS)
+def test_torque_that_went_off_with_an_error_is_the_servo_s_and_not_the_bus_s(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    bus.open()
+    bus.exchange(on(0.0))
+    virtual.inject("overload")
+    virtual.set("torque_enable", 0)
+    for _ in range(5):
+        bus._next_check = 0.0
+        assert HardwareError(bus.exchange(on(0.0)).hardware_error[0]) == HardwareError.OVERLOAD
 
 
 @pytest.mark.parametrize("servo", SERVOS)

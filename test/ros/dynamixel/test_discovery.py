@@ -142,13 +142,13 @@ def test_a_silent_bus_names_every_baud_rate_and_id_that_was_tried(
     virtual = virtual_servos(baud_rate=3_000_000)
     said: list[str] = []
     with pytest.raises(NoServoAnswers) as caught:
-        find_servos(open_port(virtual.path), [1, 3], baud_rates=(57600, 115200), say=said.append)
+        find_servos(open_port(virtual.path), [1, 3], baud_rates=(57600, 115200), report=said.append)
     silent = caught.value
     assert (silent.ids, silent.baud_rates) == ((1, 3), (57600, 115200))
     assert silent.rare_baud_rates == RARE_BAUD_RATES
     assert (silent.scanned[0], silent.scanned[-1]) == (0, 20)
     begun = SearchBegun(
-        port=virtual.path, baud_rates=(57600, 115200), ids=(1, 3), protocols=(1, 2), longest=4.0
+        port=virtual.path, baud_rates=(57600, 115200), ids=(1, 3), protocols=(1, 2), longest=10.0
     )
     assert said == [str(begun)]
 
@@ -159,7 +159,7 @@ def test_a_search_is_announced_once_it_takes_longer(
 ) -> None:
     virtual = virtual_servos(baud_rate=baud_rate)
     said: list[str] = []
-    find_servos(open_port(virtual.path), [1], baud_rates=(57600, 115200), say=said.append)
+    find_servos(open_port(virtual.path), [1], baud_rates=(57600, 115200), report=said.append)
     assert len(said) == lines
 
 

@@ -249,3 +249,19 @@ def test_a_current_that_a_servo_cannot_be_limited_to_is_refused(
     with pytest.raises(error, match="current"):
         opened(virtual, current_limit=limit)
     assert virtual.get("torque_enable") == 0
+
+
+@pytest.mark.parametrize("servo", CONTROL_TABLES)
+def test_every_model_takes_a_goal_and_lets_go(servo: str, virtual_servos: MakeVirtual) -> None:
+    virtual = virtual_servos(servo=servo, pendulum=LIGHT)
+    bus = opened(virtual)
+    assert bus.identities[0].servo == servo
+    here = bus.exchange(ServoGoal.released(1)).position
+    bus.exchange(ServoGoal(torque_enable=(True,), position=here))
+    bus.exchange(ServoGoal(torque_enable=(True,), position=(0.1,)))
+    row = virtual.servo.table["goal_position"]
+    assert row.to_si(virtual.get("goal_position")) == pytest.approx(0.1, abs=row.unit.scale)
+    assert virtual.get("torque_enable") == 1
+    bus.exchange(ServoGoal.released(1))
+    assert virtual.get("torque_enable") == 0
+    bus.close()

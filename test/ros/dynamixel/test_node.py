@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from bam_bench.msg import ServoCommands, ServoStates
+from bam_bench.srv import ReadRegister, WriteRegister
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.qos import qos_profile_sensor_data
 from std_srvs.srv import Trigger
@@ -274,6 +275,36 @@ def test_an_overload_before_the_start_is_named_and_stays_until_a_reboot(
 
     client.wait_for(acknowledged)
     client.hold(virtual)
+
+
+def test_registers_are_read_and_written_by_name_while_the_servo_is_driven(
+    make_client: MakeClient, virtual_servos: MakeVirtual, start_driver: StartDriver
+) -> None:
+    virtual = virtual_servos(servo="xl330")
+    start_driver(virtual.path)
+    client = make_client()
+    client.hold(virtual)
+
+    def read(register: str) -> ReadRegister.Response:
+        request = ReadRegister.Request(name="joint", register_name=register)
+        return client.call(ReadRegister, "dynamixel/read_register", request)
+
+    def write(register: str, value: float, unit: str = "") -> WriteRegister.Response:
+        request = WriteRegister.Request(name="joint", register_name=register, value=value, unit=unit)
+        return client.call(WriteRegister, "dynamixel/write_register", request)
+
+    goal = read("goal_position")
+    assert goal.success
+    assert (goal.count, goal.unit) == (virtual.get("goal_position"), "rad")
+    assert goal.value == pytest.approx(0.2, abs=2e-3)
+    led = write("led", 1.0)
+    assert (led.success, led.count, virtual.get("led")) == (True, 1, 1)
+    for answer in (read("gol_position"), write("torque_enable", 0.0), write("moving_threshold", 7.0)):
+        assert not answer.success
+        assert answer.message.count("\n") == 0
+        assert answer.message
+    assert virtual.get("moving_threshold") != 7
+    client.hold(virtual, 0.1)
 
 
 @pytest.mark.long

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from bam_ros.driver.servo_bus import ServoGoal
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.dynamixel.state_block import direct_block, measured_registers, packed_block
+from bam_ros.emulators.dynamixel.catalog import DYNAMIXEL
 from test.core.refusals import refused
 from test.ros.ros_helpers import CALM, VirtualServos
 
@@ -90,4 +92,27 @@ def test_a_table_whose_indirect_data_lie_elsewhere_costs_no_reading(
     sample = bus.exchange(OFF)
     assert sample.voltage == pytest.approx((12.0,), abs=0.5)
     assert [virtual.get(f"indirect_address_{number}") for number in (1, 3, 16)] == before
+    bus.close()
+
+
+def test_indirect_data_are_read_where_the_firmware_has_them(
+    virtual_servos: MakeVirtual, tmp_path: Path
+) -> None:
+    file = tmp_path / "older.yaml"
+    indirect = "{blocks: [[168, 224, 28]], low: 64}"  # newer firmware of an XL330 has them at 208
+    file.write_text(f"older: {{like: xl330, model_number: 1200, indirect: {indirect}}}")
+    older = CONTROL_TABLES.with_file(file)["older"]
+    assert CONTROL_TABLES["xl330"].indirect[0][1] == 208
+    emulated = replace(
+        DYNAMIXEL, tables={"older": older}, draw=lambda name, seed: DYNAMIXEL.draw("xl330", seed)
+    )
+    light = PendulumBench(mass=1e-3, length=0.1)
+    virtual = virtual_servos(catalog=emulated, servo="older", pendulum=light)
+    virtual.servo.bench.place(0.5)
+    bus = opened(virtual)
+    before = bus.traffic
+    assert bus.exchange(OFF).position[0] == pytest.approx(0.5, abs=2e-3)
+    packed = packed_block(CONTROL_TABLES["xl330"])
+    assert packed is not None
+    assert bus.traffic - before == 14 + 11 + packed.length  # a read, and an answer besides its data
     bus.close()

@@ -29,17 +29,17 @@ def test_a_bus_that_is_plugged_again_is_there_under_the_same_name(process: Virtu
         client.write("torque_enable", 1, 2)
         client.close()
         assert [servo["driven"] for servo in process.look()["servos"]] == [False, True]
-        process.tell("unplug")
+        process.request("unplug")
         assert [servo["driven"] for servo in process.look()["servos"]] == [False, True]  # it has its supply
-        process.tell("plug")
-    process.tell("power_cycle 2")
+        process.request("plug")
+    process.request("power_cycle 2")
     assert [servo["torque_enabled"] for servo in process.look()["servos"]] == [False, False]
 
 
 def test_a_mistake_is_one_line(process: VirtualBusProcess) -> None:
     for line, words in (("jump", "command 'jump'"), ("double 7", "id"), ("faults nonsense", "nonsense")):
         with pytest.raises(BamError, match=words):
-            process.tell(line)
+            process.request(line)
 
 
 @pytest.mark.parametrize("servo", ["mx106", "mx106_2"])

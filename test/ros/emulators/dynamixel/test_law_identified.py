@@ -44,12 +44,15 @@ class ClockLink:
     def write_block(self, servo: int, address: int, data: bytes) -> None:
         self._clock.servo.write(address, data, self._clock.now)
 
+    def read_one(self, servo: int, address: int, length: int) -> bytes:
+        return self._clock.servo.read(address, length, self._clock.now)
+
     def read_block(self, ids: tuple[int, ...], address: int, length: int) -> dict[int, tuple[bytes, int]]:
         return dict.fromkeys(ids, (self._clock.servo.read(address, length, self._clock.now), 0))
 
 
 def record(
-    model: str, kp: int, name: str, *, kd: int = 0, driven: bool = True, **registers: int
+    model: str, kp: int, name: str, *, ki: int = 0, kd: int = 0, driven: bool = True, **registers: int
 ) -> Recording:
     """Return a run of an emulated servo whose registers were changed before it; not `driven`: as they are."""
     clock = Clock(make(model, LOAD))
@@ -60,7 +63,7 @@ def record(
     servo = DynamixelServo("joint", 1, clock.servo.table, link)
     if driven:
         servo.prepare()
-        servo.set_gains(Gains(kp=kp, ki=0, kd=kd))
+        servo.set_gains(Gains(kp=kp, ki=ki, kd=kd))
     else:
         clock.write(position_p_gain=kp)
     servo.switch_on(0.0)
@@ -83,6 +86,7 @@ def record(
         servo=model,
         bench=LOAD,
         kp=kp,
+        ki=ki,
         kd=kd,
         supply_voltage=clock.servo.bench.hidden.supply_voltage,
         demand_limit=servo.law.demand_limit,
@@ -153,6 +157,19 @@ def test_a_derivative_gain_moves_the_emulated_servo_as_the_law_says(
     true = truth(model, library)
     assert error(true, run) < 3e-3
     assert error(true, dataclasses.replace(run, kd=0)) > 5.0 * error(true, run)
+
+
+@pytest.mark.parametrize(
+    ("model", "library", "kp", "ki"), [("mx106", "mx106", 16, 60), ("mx106_2", "mx106_2", 400, 4000)]
+)
+def test_an_integral_gain_moves_the_emulated_servo_as_the_law_says(
+    model: str, library: str, kp: int, ki: int
+) -> None:
+    """The emulator has the manual's conversions, and sums counts from tick to tick."""
+    run = record(model, kp, "sin_time_square", ki=ki)
+    true = truth(model, library)
+    assert error(true, run) < 3e-3
+    assert error(true, dataclasses.replace(run, ki=0)) > 5.0 * error(true, run)
 
 
 @pytest.mark.long
