@@ -24,7 +24,7 @@ class FeetechBus(DynamixelBus):
             baud_rate=known.baud_rate if known else self._settings.baud_rate,
             search=known is None,
             stop=self._stop,
-            announce=self._say,
+            announce=self._report,
         )
 
     def _make_link(self, port: SerialPort, protocol: int) -> Link:

@@ -10,6 +10,7 @@ from bam_ros.driver.servo_bus import BusCorrupt, BusGone, BusTimeout
 from bam_ros.dynamixel.control_table import ControlTable
 from bam_ros.dynamixel.discovery import FoundServos
 from bam_ros.dynamixel.port import SerialPort
+from bam_ros.dynamixel.state_block import direct_block
 from bam_ros.feetech.control_table import BAUD_RATES, CONTROL_TABLES, PROTOCOL, control_table, table_for_model
 from bam_ros.feetech.link import FeetechLink
 
@@ -21,6 +22,9 @@ _SCANNED_IDS = range(21)
 _BIG_ENDIAN = 1  # in register byte_order
 _HLS = 10  # first byte of the model number of all HLS servos
 _STS = control_table("sts3215")  # whose first registers lie where those of all families do
+_STATE = direct_block(
+    control_table("scs0009")
+)  # of all families: position, speed, load, voltage, temperature
 
 
 class FoundFeetech(FoundServos):
@@ -137,11 +141,27 @@ def _nothing(
     )
 
 
+def is_driven(table: ControlTable) -> bool:
+    """Return whether the driver accepts servos with this control table: those of the STS and SMS series."""
+    return not _is_scs(table) and not _is_hls(table.model_number)
+
+
+def _is_scs(table: ControlTable) -> bool:
+    return "torque_limit" not in table
+
+
+def _is_hls(model_number: int) -> bool:
+    return model_number & 0xFF == _HLS
+
+
 def _identify(link: FeetechLink, servo: int) -> ControlTable:
     """Return the control table of a servo; raises BamError."""
     try:
         order = link.read(servo, _STS["byte_order"])
         data, _ = link.read_block((servo,), _STS["model_number"].address, 2)[servo]
+        # Two servos of one id and one model have answered with the same bits so far. They measure another
+        # position, voltage or temperature, and then their answers damage each other.
+        link.read_block((servo,), _STATE.address, _STATE.length)
     except (BusTimeout, BusCorrupt) as error:
         raise Conflict(
             f"id {servo}",
@@ -151,14 +171,14 @@ def _identify(link: FeetechLink, servo: int) -> ControlTable:
         ) from error
     number = int.from_bytes(data, "little")
     table = table_for_model(number)
-    if order == _BIG_ENDIAN or (table is not None and "torque_limit" not in table):
+    if order == _BIG_ENDIAN or (table is not None and _is_scs(table)):
         raise Unsupported(
             f"id {servo}",
             f"is of the SCS series (model {number}), which sends the high byte first",
             expected="an STS or SMS servo",
             advice="use one of these: no control law of SCS servos is known",
         )
-    if data[0] == _HLS:
+    if _is_hls(number):
         raise Unsupported(
             f"id {servo}",
             f"is of the HLS series (model {number}), whose position law sets a current",

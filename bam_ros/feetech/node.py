@@ -10,12 +10,15 @@ from typing import Any
 from bam_ros.driver.servo_about import (
     POSITION_INTERFACES,
     POSITION_PARAMETERS,
+    REGISTER_INTERFACES,
     SERVO_INTERFACES,
     SERVO_PARAMETERS,
     reconfigurable,
 )
 from bam_ros.driver.servo_bus import ServoBus
 from bam_ros.driver.servo_node import ServoNode
+from bam_ros.driver.transmission import TRANSMISSION_PARAMETERS, transmissions_of
+from bam_ros.driver.transmission_bus import behind_transmissions
 from bam_ros.dynamixel.node import BUS_PARAMETERS as DYNAMIXEL_PARAMETERS
 from bam_ros.dynamixel.node import bus_settings
 from bam_ros.feetech.bus import FeetechBus
@@ -53,8 +56,10 @@ class FeetechNode(ServoNode):
             " /diagnostics, looks for it once a second, and goes on with torque off when it is back. The"
             " servos themselves hold their last goal where their cable breaks: they have no watchdog."
         ),
-        parameters=reconfigurable(*BUS_PARAMETERS, *SERVO_PARAMETERS, *POSITION_PARAMETERS),
-        interfaces=(*SERVO_INTERFACES, *POSITION_INTERFACES),
+        parameters=reconfigurable(
+            *BUS_PARAMETERS, *TRANSMISSION_PARAMETERS, *SERVO_PARAMETERS, *POSITION_PARAMETERS
+        ),
+        interfaces=(*SERVO_INTERFACES, *REGISTER_INTERFACES, *POSITION_INTERFACES),
         example=("port:=/dev/ttyACM0", "ids:='[1]'"),
     )
 
@@ -64,7 +69,8 @@ class FeetechNode(ServoNode):
 
     def create_bus(self) -> ServoBus:
         """Build the bus from the parameters; raises BamError."""
-        return FeetechBus(bus_settings(self, BUS_PARAMETERS), self._stop, self.get_logger().info)
+        bus = FeetechBus(bus_settings(self, BUS_PARAMETERS), self._stop, self.get_logger().info)
+        return behind_transmissions(bus, transmissions_of(self, bus.names))
 
 
 PROGRAM = NodeProgram(about=FeetechNode.ABOUT, make_node=FeetechNode)

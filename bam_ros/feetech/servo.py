@@ -9,7 +9,9 @@ from typing import Any
 
 from bam_core.errors import Conflict
 from bam_core.servo.firmware import find_firmware
-from bam_ros.dynamixel.servo import DynamixelServo, Measured
+from bam_ros.driver.servo_bus import RegisterValue
+from bam_ros.dynamixel.register import Register
+from bam_ros.dynamixel.servo import DynamixelServo
 from bam_ros.feetech.control_table import FAST_FACTOR, SLOW_UNIT
 
 ALL_ANSWERS = 1
@@ -17,6 +19,10 @@ ALL_ANSWERS = 1
 _POSITION_MODE, _LOCKED = 0, 1
 _FASTEST_AT_0 = 0x08  # bit of phase: clear where a goal_velocity of 0 means stop
 _PLAIN_DEAD_BAND = 1  # counts; what the control law of the firmware has
+# 1/1000 of the duty: the law was measured with an offset of 9 at kp 32; a published dump of an SO-101 has 16.
+# What the register does is not documented. Recordings show none that is the same at every kp, see
+# docs/reference/feetech.md.
+_USUAL_START_TORQUE = (9, 16)
 
 
 class FeetechServo(DynamixelServo):
@@ -66,6 +72,7 @@ class FeetechServo(DynamixelServo):
         if lines:
             self.law = replace(self.law, unmodelled="; ".join(lines))
             self.warnings += lines
+        self.warnings += self._unverified()
 
     def _read_limits(self) -> None:
         """Read the position limits; raises Conflict where they allow no position mode."""
@@ -107,12 +114,34 @@ class FeetechServo(DynamixelServo):
                     )
         return lines
 
-    def decode(self, data: bytes, error: int) -> Measured:
-        """Return the state from the block of `MEASURED` registers and the status packet's error byte.
+    def _unverified(self) -> list[str]:
+        """Return a line for each setting whose effect on the control law no document gives."""
+        lines = []
+        least, most = _USUAL_START_TORQUE
+        start = self.read("start_torque")
+        if not least <= start <= most:
+            lines.append(
+                f"{self.name}: start_torque is {start} (expected {least} to {most}, as servos come);"
+                " small errors move it otherwise than its model; write one of them into its register"
+                f" {self.table['start_torque'].address}"
+            )
+        if limit := self.read("integral_limit"):
+            lines.append(
+                f"{self.name}: integral_limit is {limit} (expected 0, the factory's); with an I gain, it"
+                " holds smaller loads than its model; write that into its register"
+                f" {self.table['integral_limit'].address}"
+            )
+        return lines
 
-        The current has the sign of the duty: these servos report its magnitude only.
-        """
-        state = super().decode(data, error)
-        return state._replace(
-            velocity=state.velocity * self._speed_factor, current=math.copysign(state.current, state.duty)
-        )
+    def meaning(self, register: Register, count: int) -> RegisterValue:
+        """Return what a count of a register means on this servo; its register phase scales speeds."""
+        held = super().meaning(register, count)
+        return replace(held, value=held.value * self._speed_factor) if held.unit == "rad/s" else held
+
+    def _measured(self, data: bytes) -> list[float] | None:
+        """Return what its block holds; the current with the sign of the duty: servos report its magnitude."""
+        measured = self.block.measured(data)
+        if measured is not None:
+            position, velocity, current, duty, *others = measured
+            measured = [position, velocity * self._speed_factor, math.copysign(current, duty), duty, *others]
+        return measured

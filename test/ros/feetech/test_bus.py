@@ -7,20 +7,34 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bam_core.errors import BamError, Conflict, Unavailable, Unsupported
+from bam_core.errors import Conflict, Unavailable, Unsupported
 from bam_core.mujoco.robot_file import load_robot
 from bam_core.robot.joints import servos_by_joint
 from bam_ros.driver.hardware_errors import HardwareError
-from bam_ros.driver.servo_bus import BusGone, Gains, ServoGoal, ServoIdentity, ServoSample
+from bam_ros.driver.servo_bus import (
+    BusCorrupt,
+    BusGone,
+    BusTimeout,
+    Gains,
+    ServoGoal,
+    ServoIdentity,
+    ServoSample,
+)
 from bam_ros.dynamixel.bus import DynamixelSettings
+from bam_ros.emulators.dynamixel.bench import Bench
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_arm_bus, build_servo
 from bam_ros.emulators.feetech.catalog import FEETECH
+from bam_ros.emulators.feetech.servo import FeetechServo
 from bam_ros.feetech.bus import FeetechBus
+from bam_ros.feetech.control_table import FAST_FACTOR, SLOW_UNIT
+from bam_ros.feetech.discovery import is_driven
+from test.core.refusals import refused
 from test.ros.ros_helpers import CALM, VirtualServos, wait_for
 
 MakeVirtual = Callable[..., VirtualServos]
@@ -62,6 +76,11 @@ def on(position: float) -> ServoGoal:
     return ServoGoal(torque_enable=(True,), position=(position,))
 
 
+def follow(bus: FeetechBus, position: float, *, exchanges: int) -> None:
+    for _ in range(exchanges):
+        bus.exchange(on(position))
+
+
 @pytest.mark.parametrize("servo", ["sts3215", "sts3250", "sm8512bl"])
 def test_a_servo_at_rest_reads_as_it_is(servo: str, feetech_servos: MakeVirtual, make_bus: MakeBus) -> None:
     virtual = feetech_servos(servo, ids=(3,))
@@ -73,6 +92,38 @@ def test_a_servo_at_rest_reads_as_it_is(servo: str, feetech_servos: MakeVirtual,
     assert (sample.position, sample.velocity, sample.torque_enabled) == ((0.0,), (0.0,), (False,))
     assert abs(sample.voltage[0] - virtual.servo.bench.hidden.supply_voltage) < 0.3
     assert math.isnan(sample.goal_position[0])
+
+
+def test_registers_have_the_units_of_the_servo_that_they_are_read_from(
+    feetech_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    """The unit of its speeds depends on its register phase."""
+    virtual = feetech_servos()
+    table = virtual.servo.table
+    for phase, factor in ((SLOW_UNIT | 0x08, 1), (0x08, FAST_FACTOR)):
+        virtual.set("phase", phase)
+        bus = make_bus(virtual)
+        bus.open()
+        (joint,) = bus.names
+        virtual.set("goal_velocity", 20)
+        held = bus.read_register(joint, "goal_velocity")
+        assert (held.count, held.unit) == (20, "rad/s")
+        assert held.value == pytest.approx(20 * factor * table["goal_velocity"].unit.scale)
+        assert bus.read_register(joint, "present_input_voltage").unit == "V"
+        bus.close()
+
+
+def test_what_decides_about_the_law_is_not_written(feetech_servos: MakeVirtual, make_bus: MakeBus) -> None:
+    virtual = feetech_servos()
+    bus = make_bus(virtual)
+    bus.open()
+    (joint,) = bus.names
+    writes = len(virtual.writes)
+    for register in ("lock", "max_torque", "torque_limit", "goal_position", "start_torque", "operating_mode"):
+        with refused(Unsupported, thing=f"register {register} of {joint}"):
+            bus.write_register(joint, register, 0.0)
+    assert len(virtual.writes) == writes
+    assert bus.write_register(joint, "led_alarm_condition", 0.0)[1].count == 0
 
 
 def test_torque_goes_on_where_the_servo_is_and_off_at_the_end(
@@ -180,6 +231,45 @@ def test_settings_that_the_law_does_not_have_are_named(
     assert virtual.get(register) == count
 
 
+@pytest.mark.parametrize(
+    ("register", "count"), [("start_torque", 0), ("start_torque", 40), ("integral_limit", 50)]
+)
+def test_settings_whose_effect_is_not_documented_are_named_and_stay(
+    register: str, count: int, feetech_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = feetech_servos()
+    virtual.set(register, count)
+    bus = make_bus(virtual)
+    bus.open()
+    (line,) = bus.warnings
+    assert register in line
+    assert bus.law_settings[0].unmodelled == ""  # it may be recorded
+    bus.close()
+    assert virtual.get(register) == count
+
+
+def test_a_start_torque_as_servos_come_is_no_warning(feetech_servos: MakeVirtual, make_bus: MakeBus) -> None:
+    virtual = feetech_servos()
+    virtual.set("start_torque", 16)
+    bus = make_bus(virtual)
+    bus.open()
+    assert bus.warnings == ()
+
+
+def test_all_three_gains_are_set_read_back_and_restored(
+    feetech_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = feetech_servos()
+    virtual.set("position_i_gain", 2)
+    bus = make_bus(virtual)
+    bus.open()
+    wanted = Gains(kp=16, ki=4, kd=8)
+    assert bus.set_gains("joint", wanted) == wanted == bus.read_gains("joint")
+    assert virtual.get("position_i_gain") == 4
+    bus.close()
+    assert virtual.get("position_i_gain") == 2
+
+
 def test_a_torque_limit_limits_the_law(feetech_servos: MakeVirtual, make_bus: MakeBus) -> None:
     virtual = feetech_servos()
     virtual.set("torque_limit", 500)
@@ -238,13 +328,36 @@ def test_another_id_is_named_where_nobody_answers(feetech_servos: MakeVirtual, m
         bus.open()
 
 
-def test_two_servos_of_one_id_are_refused(feetech_servos: MakeVirtual, make_bus: MakeBus) -> None:
+@pytest.mark.parametrize("model", ["sts3250", "sts3215"])
+def test_two_servos_of_one_id_are_refused(model: str, feetech_servos: MakeVirtual, make_bus: MakeBus) -> None:
+    """Also two of one model that rest at one position: they measure other voltages or temperatures."""
     virtual = feetech_servos()
-    other = BusSetup(catalog=FEETECH, servo="sts3250", seed=7)
+    other = BusSetup(catalog=FEETECH, servo=model, seed=1000)
     virtual.bus.double = build_servo(other, 0, virtual.servo.bench.time)
-    with pytest.raises(BamError) as caught:
+    with refused(Conflict, thing="id 1"):
         make_bus(virtual, answer_timeout=0.1).open()
-    assert isinstance(caught.value, Conflict | Unsupported | BusGone)
+    assert virtual.get("torque_enable") == 0
+
+
+def test_two_servos_of_one_id_that_measure_the_same_are_found_once_they_move(
+    feetech_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    """No answer differs at rest. The first goals make them differ, and then every answer is damaged."""
+    virtual = feetech_servos()
+    alike = virtual.servo.bench.hidden
+    stiffer = replace(alike, friction=alike.friction.scaled(no_load=1.5))
+    now = virtual.servo.bench.time
+    bench = Bench(stiffer, BusSetup(catalog=FEETECH).pendulum, now)
+    double = FeetechServo(virtual.servo.table, bench, identifier=1, baud_rate=1_000_000, now=now)
+    virtual.bus.double = double
+    bus = make_bus(virtual, answer_timeout=0.1)
+    bus.open()
+    with pytest.raises((BusCorrupt, BusTimeout)):
+        follow(bus, 0.5, exchanges=50)
+    assert virtual.servo.torque_enabled
+    bus.close()
+    assert not virtual.servo.torque_enabled
+    assert not double.torque_enabled
 
 
 @pytest.mark.parametrize(("servo", "series"), [("scs0009", "SCS"), ("hls3930", "HLS")])
@@ -273,3 +386,18 @@ def test_a_driver_that_is_killed_leaves_the_servo_released(feetech_servos: MakeV
     subprocess.run([sys.executable, "-c", program, virtual.path], check=False, timeout=60)
     assert any(change.get("torque_enable") == 1 for change, _ in virtual.writes)
     wait_for(lambda: virtual.get("torque_enable") == 0)
+
+
+@pytest.mark.parametrize("servo", FEETECH.tables)
+def test_every_series_is_driven_or_refused_as_its_table_is(
+    servo: str, feetech_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    bus = make_bus(feetech_servos(servo))
+    if not is_driven(FEETECH.tables[servo]):
+        with pytest.raises(Unsupported):
+            bus.open()
+        return
+    bus.open()
+    here = bus.exchange(OFF).position
+    assert bus.exchange(ServoGoal(torque_enable=(True,), position=here)).torque_enabled == (True,)
+    assert bus.exchange(OFF).torque_enabled == (False,)

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bam_core.errors import Unsupported
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import script
+from bam_core.servo.firmware import find_firmware
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_servo
@@ -28,12 +30,12 @@ def clock() -> Clock:
     return Clock(build_servo(setup, 0, 0.0))
 
 
-def record(kp: int, kd: int = 0, **registers: int) -> Recording:
+def record(kp: int, kd: int = 0, ki: int = 0, **registers: int) -> Recording:
     """Return a run of the emulated servo with these gains, and further registers that were changed."""
     served = clock()
     servo = served.servo
     position = servo.table["present_position"]
-    served.write(position_p_gain=kp, position_d_gain=kd, **registers)
+    served.write(position_p_gain=kp, position_d_gain=kd, position_i_gain=ki, **registers)
     served.write(torque_enable=1)
     follow = script("sin_time_square")
     time = np.arange(0.0, follow.duration, PERIOD)
@@ -54,6 +56,7 @@ def record(kp: int, kd: int = 0, **registers: int) -> Recording:
         bench=servo.bench.pendulum,
         kp=kp,
         kd=kd,
+        ki=ki,
         supply_voltage=servo.bench.hidden.supply_voltage,
         time=time,
         goal_position=goal,
@@ -63,11 +66,12 @@ def record(kp: int, kd: int = 0, **registers: int) -> Recording:
     )
 
 
-def error(run: Recording) -> float:
+def error(run: Recording, ki_scale: float | None = None) -> float:
     """Return the mean absolute error of the library's law with the servo's true parameters, rad."""
     hidden = clock().servo.bench.hidden
     true: ServoModel = dataclasses.replace(
         load_servo("sts3215"),
+        firmware=dataclasses.replace(find_firmware("feetech-sts"), ki_scale=ki_scale),
         motor=hidden.motor,
         friction=hidden.friction,
         friction_model="m6",
@@ -84,6 +88,15 @@ def test_the_servo_moves_as_the_library_says(kp: int, kd: int) -> None:
 def test_without_its_derivative_gain_the_model_is_wrong() -> None:
     run = record(16, 32)
     assert error(dataclasses.replace(run, kd=0)) > 2.0 * error(run)
+
+
+def test_its_integral_gain_is_the_law_with_the_scale_that_the_emulator_assumes() -> None:
+    """1/256 of P per period of 1 ms. Nobody knows the scale of a real one, so the library refuses it."""
+    run = record(8, ki=24)
+    assert error(run, ki_scale=1000.0 / 256.0) < 4e-3
+    assert error(dataclasses.replace(run, ki=0)) > 2.0 * error(run, ki_scale=1000.0 / 256.0)
+    with pytest.raises(Unsupported, match="ki"):
+        error(run)
 
 
 @pytest.mark.parametrize(
