@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a slave says about itself on the EtherCAT side: its state, and the AL status code."""
+"""The state of a slave on the EtherCAT side, and the AL status code."""
 
 from __future__ import annotations
 

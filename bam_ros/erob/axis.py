@@ -27,11 +27,11 @@ _PAST = 4  # cycles over which acceleration is seen: more are smoother, and olde
 
 @dataclass(frozen=True, kw_only=True)
 class Ratings:
-    """What a drive says about itself, read once.
+    """Identity and ratings of a drive, read once.
 
     Attributes:
         current: rated current (0x6075), A: 1000 per mille of torque.
-        torque: rated torque (0x6076), N·m; NaN where it does not say.
+        torque: rated torque (0x6076), N·m; NaN where it has none.
         largest_torque: 0x6072, per mille.
     """
 
@@ -44,7 +44,7 @@ class Ratings:
 class Axis:
     """State and law of one drive.
 
-    Torque is only ever other than zero while the drive says "operation enabled" and the goal asks for torque.
+    Torque is not zero only while the drive reports "operation enabled" and the goal asks for torque.
 
     Attributes:
         name: of the joint.

@@ -70,6 +70,11 @@ class ErobBus(ServoBus):
         )
 
     @property
+    def device(self) -> str:
+        """Name of the network interface."""
+        return self._settings.interface
+
+    @property
     def law_settings(self) -> tuple[LawSettings, ...]:
         """What the law in the master may ask of each drive."""
         axes = self._master_settings.axes
@@ -77,7 +82,7 @@ class ErobBus(ServoBus):
 
     @property
     def position_limits(self) -> tuple[tuple[float, float], ...]:
-        """What the counts of each drive can tell, within the limits that were set, rad."""
+        """Range of the counts of each drive, within the limits that were set, rad."""
         ranges = ((axis.encoder.limits(), axis.goals) for axis in self._master_settings.axes)
         return tuple((max(low, goals.low), min(high, goals.high)) for (low, high), goals in ranges)
 
@@ -142,7 +147,7 @@ class ErobBus(ServoBus):
 
         Raises:
             OtherServos: drives are not where they were before; none was given torque.
-            BamError: one line that tells which of these failed, and what to do.
+            BamError: one line that names which of these failed, and what to do.
         """
         self.close()
         if importlib.util.find_spec("pysoem") is None:
@@ -166,12 +171,12 @@ class ErobBus(ServoBus):
         )
 
     def exchange(self, goal: ServoGoal) -> ServoSample:
-        """Tell the master the goals, and take the first cycle that took them to the drives and was answered.
+        """Send goals to the master; take the first answered cycle that took them to the drives.
 
         Raises:
             BusTimeout: no cycle was answered meanwhile.
             BusGone: interface or slaves have vanished.
-            BamError: the master gave up: torque is off, and the message says why.
+            BamError: the master gave up: torque is off, and the message has the reason.
         """
         master = self._opened()
         self._goals = Goals(

@@ -71,7 +71,7 @@ _NEXT_TOWARDS_ENABLED = {
 
 
 def decode_status(word: int) -> DriveState:
-    """Return the state that a status word (0x6041) tells."""
+    """Return the state of a status word (0x6041)."""
     return _STATES[word & 0x7F]
 
 
@@ -131,7 +131,7 @@ class Encoder:
 
     Attributes:
         counts_per_turn: counts per turn of the output shaft.
-        zero: angle at which the drive says 0 where the arm hangs straight down, rad: what is taken off.
+        zero: angle that the drive reports as 0, where the arm hangs straight down, rad: what is taken off.
         direction: 1, or -1 where the drive counts clockwise.
     """
 

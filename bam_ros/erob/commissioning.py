@@ -207,7 +207,7 @@ class Commissioning:
             raise self._refused(index, "write", item, subindex, error) from None
 
     def _set_watchdog(self, index: int, watchdog: float) -> None:
-        """Tell a slave's controller how long to wait for process data, s."""
+        """Set in a slave's controller how long to wait for process data, s."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that the time is rounded
@@ -309,7 +309,7 @@ def interpolation_period(period: int) -> tuple[int, int]:
         if not rest and count < 256:
             return count, power
     raise OutOfRange(
-        "period", period, "few digits, such as 500000 ns", told=f"{period} ns", advice="choose another"
+        "period", period, "few digits, such as 500000 ns", printed=f"{period} ns", advice="choose another"
     )
 
 

@@ -25,7 +25,7 @@ class MailboxTasks:
     Args:
         segment: exchanging.
         axes: one per drive.
-        answer: told how a request went.
+        answer: called with the result of a request.
     """
 
     def __init__(self, segment: Segment, axes: Sequence[Axis], answer: Callable[[Note], None]) -> None:
@@ -52,7 +52,7 @@ class MailboxTasks:
         return True
 
     def _transfer(self, kind: str, content: Any) -> Job:
-        """Read or write one object of a drive, one frame per step, and tell the node how it went."""
+        """Read or write one object of a drive, one frame per step, and report the result to the node."""
         axis, index, subindex = content["axis"], content["index"], content["subindex"]
         answer = {"id": content["id"], "data": "", "error": ""}
         for _ in range(_ATTEMPTS):
@@ -86,7 +86,7 @@ class MailboxTasks:
         self._answer(Note("answer", answer))
 
     def _reset(self, number: int, index: int) -> Job:
-        """Reset the fault of a drive and tell the node how it went."""
+        """Reset the fault of a drive and report the result to the node."""
         axis = self._axes[index]
         deadline = time.monotonic() + _TRANSFER_TIME
         axis.switch.reset_fault()

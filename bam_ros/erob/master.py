@@ -38,16 +38,16 @@ def main(arguments: Sequence[str]) -> int:
         try:
             serve(link, settings)
         except BamError as error:
-            _say(link, failure_note(error))
+            _send(link, failure_note(error))
             return 2
         except Exception as error:
-            _say(link, failure_note(_crash(error)))
+            _send(link, failure_note(_crash(error)))
             raise
     return 0
 
 
 def serve(link: socket.socket, settings: MasterSettings) -> None:
-    """Bring the segment up, tell the node what is there, exchange until it has enough; raises BamError."""
+    """Bring the segment up, report it to the node, exchange until it has enough; raises BamError."""
     trouble: list[str] = []
     until = time.monotonic() + _AGAIN
     while True:
@@ -63,7 +63,7 @@ def serve(link: socket.socket, settings: MasterSettings) -> None:
                 trouble = [str(CameUpLater(failure=error))]
                 continue
             warnings = [*trouble, *segment.warnings]
-            _say(link, Note("opened", {**opened, "warnings": warnings}))
+            _send(link, Note("opened", {**opened, "warnings": warnings}))
             cycle.run()
             return
         finally:
@@ -145,7 +145,7 @@ def _ratings(commissioning: Commissioning, who: str, index: int) -> Ratings:
 
 
 def _settings(link: socket.socket) -> MasterSettings | None:
-    """Wait for what to do; None where the node has gone before it said so."""
+    """Wait for what to do; None where the node has gone before it asked."""
     link.setblocking(True)
     try:
         link.recv(1, socket.MSG_PEEK)
@@ -156,7 +156,7 @@ def _settings(link: socket.socket) -> MasterSettings | None:
     return MasterSettings.of(message.content["settings"])
 
 
-def _say(link: socket.socket, note: Note) -> None:
+def _send(link: socket.socket, note: Note) -> None:
     try:
         send(link, note)
     except OSError:

@@ -18,7 +18,7 @@ from bam_ros.erob.master_settings import MasterSettings
 from bam_ros.erob.messages import Goals, Message, Note, Samples, failure, receive, send
 
 _CODE = "import sys; from bam_ros.erob.master import main; sys.exit(main(sys.argv[1:]))"
-_OPENING = 15.0  # s; six drives take two
+_OPENING = 30.0  # s; six drives take two, on a busy machine more than fifteen
 _ENDING = 1.0  # s
 _POLL = 0.1  # s
 
@@ -32,14 +32,14 @@ class MasterProcess:
 
     Attributes:
         warnings: what is not as it should be, one line each.
-        ratings: of each drive, rated current, A, and torque, N·m; NaN where it does not say.
+        ratings: of each drive, rated current, A, and torque, N·m; NaN where it has none.
         serials: number of each drive; 0 where it has none.
         report: newest figures of the cycle, by name.
         lost_share: of the cycles between the last two reports, 0..1.
 
     Raises:
         BusGone: the interface is not there or down, or nobody answers on it.
-        BamError: it cannot work as it is; one line that says why.
+        BamError: it cannot work as it is; one line with the reason.
     """
 
     def __init__(self, settings: MasterSettings, stop: Callable[[], bool] = lambda: False) -> None:
@@ -81,7 +81,7 @@ class MasterProcess:
         return self._process.pid
 
     def send_goals(self, goals: Goals) -> None:
-        """Tell the master what the drives shall do; raises BamError where it is gone."""
+        """Send the goals of the drives to the master; raises BamError where it is gone."""
         try:
             send(self._link, goals)
         except OSError:
@@ -90,7 +90,7 @@ class MasterProcess:
     def fresh(self, timeout: float, *, number: int = 0, tripped: bool = False) -> Samples | None:
         """Return samples that were not returned yet, waiting for them if need be.
 
-        They are the first ones with the newest goals: what they tell of these counts from their time on.
+        They are the first ones with the newest goals: what they report of these counts from their time on.
 
         Args:
             timeout: s.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the node tells the master process at its start, as plain values."""
+"""Settings of the master process at its start, as plain values."""
 
 from __future__ import annotations
 

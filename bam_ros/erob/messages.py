@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What node and master process tell each other: goals and samples as packed datagrams, the rest as JSON.
+"""Messages between node and master process: goals and samples as packed datagrams, the rest as JSON.
 
 Both ends hold a sequential-packet socket: datagrams arrive whole and in order, and the end of one process is
 an end of file for the other.
@@ -38,8 +38,8 @@ class AxisGoal(NamedTuple):
 class AxisSample(NamedTuple):
     """What one drive does: rad, rad/s, A, N·m, V, and its words.
 
-    `goal` in rad and `driven` are what the frame that fetched this told the drive: they act one period later.
-    A drive that goes on after a release is `driven` again. `enabled` is what the drive says of itself: torque
+    `goal` in rad and `driven` are what the frame that fetched this sent: they act one period later.
+    A drive that goes on after a release is `driven` again. `enabled` is reported by the drive: torque
     is certainly off only where that is false. `error_code` is not zero only while the drive is in fault.
     """
 

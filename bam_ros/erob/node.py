@@ -66,7 +66,7 @@ class ErobNode(ServoNode):
             NodeParameter(
                 name="zeros",
                 default=[0.0],
-                description="what each drive says where its arm hangs straight down, rad; one entry: for all",
+                description="reading of each drive with its arm straight down, rad; one entry: for all",
             ),
             NodeParameter(
                 name="kp",
@@ -137,7 +137,7 @@ class ErobNode(ServoNode):
                 "rate",
                 rate,
                 f"0, or at least {slowest:g}: five goals within node_timeout",
-                told=f"{rate:g} 1/s",
+                printed=f"{rate:g} 1/s",
                 advice="correct one of the parameters",
             )
         value = {

@@ -63,7 +63,7 @@ class PdoEntry:
 
     @property
     def mapping(self) -> int:
-        """What the mapping object (0x1600, 0x1A00) says about it."""
+        """Its entry in the mapping object (0x1600, 0x1A00)."""
         return self.index << 16 | self.subindex << 8 | self.bits
 
 

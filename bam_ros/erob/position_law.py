@@ -20,7 +20,7 @@ class MotorLimits:
         heat_limit: I_heat, A.
         torque_constant: k_t at the output shaft, N·m/A.
         resistance: R, Ω.
-        nominal_voltage: U_max where the drive does not say, V.
+        nominal_voltage: U_max where the drive has none, V.
     """
 
     heat_limit: float

@@ -58,7 +58,7 @@ _ABORTS = {
 
 
 class SdoAbort(Exception):  # noqa: N818
-    """The drive refused a transfer. The message says why."""
+    """The drive refused a transfer. The message has the reason."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"{abort_name(code)} (abort code 0x{code:08X})")
@@ -83,7 +83,7 @@ class Mailbox:
         write: (address, bytes); raises SdoLost where it was not taken.
         out_address, out_length: mailbox that the master writes.
         in_address, in_length: mailbox that the master reads.
-        emergency: told the error code of an emergency message found in between.
+        emergency: called with the error code of an emergency message found in between.
     """
 
     read: Callable[[int, int], bytes]

@@ -116,7 +116,7 @@ class Segment:
         """Send process data and wait for the answer.
 
         The byte of a gap in the outputs carries the number of the cycle. It comes back with the frame, so
-        that the late answer to an earlier one is not taken for this one. Distributed clocks tell it, too.
+        that the late answer to an earlier one is not taken for this one. Distributed clocks show it, too.
         """
         slaves, master = self.slaves, self.soem
         for slave, data in zip(slaves, outputs, strict=True):

@@ -82,7 +82,7 @@ class ErobSettings:
                 "positions",
                 len(self.positions),
                 "one per joint",
-                told=f"{len(self.positions)} positions for {len(self.joints)} joint_names",
+                printed=f"{len(self.positions)} positions for {len(self.joints)} joint_names",
                 advice="correct the parameters",
             )
         wrong = [position for position in self.positions if not 1 <= position <= 199]
@@ -98,7 +98,7 @@ class ErobSettings:
                     what,
                     count,
                     f"1, or {len(self.joints)} as joint_names",
-                    told=f"{count} entries",
+                    printed=f"{count} entries",
                     advice="correct the parameter",
                 )
         if not all(math.isfinite(zero) for zero in self.zeros):
@@ -110,7 +110,7 @@ class ErobSettings:
                     "limits",
                     (low, high),
                     "low < high",
-                    told=f"{low:g} to {high:g} rad",
+                    printed=f"{low:g} to {high:g} rad",
                     advice="correct the parameter",
                 )
         five_cycles = 5.0 / self.rate if self.rate else math.inf
@@ -148,7 +148,7 @@ class ErobSettings:
         ):
             if not good:
                 raise OutOfRange(
-                    what, number, expected, told=f"{number:g} {unit}", advice="correct the parameter"
+                    what, number, expected, printed=f"{number:g} {unit}", advice="correct the parameter"
                 )
         load_layout(self.layout).require(NEEDED_RECEIVE, NEEDED_TRANSMIT)
 
@@ -169,10 +169,10 @@ class ErobSettings:
     def warnings(self, ratings: Sequence[tuple[float, float]]) -> tuple[OtherRatings, ...]:
         """Return the drives that cannot be the servos they are set to be.
 
-        All eRobs have the same product code, so their rated torque and current must tell them apart.
+        All eRobs have the same product code, so their rated torque and current must distinguish them.
 
         Args:
-            ratings: of each drive, rated current, A, and torque, N·m; NaN where it does not say.
+            ratings: of each drive, rated current, A, and torque, N·m; NaN where it has none.
         """
         others = []
         for joint, servo, position, (current, torque) in zip(
@@ -233,4 +233,6 @@ class ErobSettings:
 def require_gain(what: str, kp: float) -> None:
     """Raise OutOfRange for a position gain that the law cannot have."""
     if not 0.0 <= kp <= _LARGEST_GAIN:  # also for NaN
-        raise OutOfRange(what, kp, f"0 to {_LARGEST_GAIN:g}", told=f"{kp:g} A/rad", advice="choose another")
+        raise OutOfRange(
+            what, kp, f"0 to {_LARGEST_GAIN:g}", printed=f"{kp:g} A/rad", advice="choose another"
+        )

@@ -2,7 +2,7 @@
 """The compiled step behind the drive: its loops and current control on the physics of the bench.
 
 State, commands and parameters are float64 vectors; the constants below and those of `bench_physics` name
-their elements. Everything is SI at the output shaft, except encoder counts where it says so.
+their elements. Everything is SI at the output shaft, except encoder counts where noted.
 """
 
 from __future__ import annotations

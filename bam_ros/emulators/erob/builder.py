@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a virtual segment from what a user can say: servo, how many, load, seed."""
+"""Builds a virtual segment from settings of a user: servo, how many, load, seed."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class SegmentSetup:
         slaves: count.
         pendulum: the load of each drive.
         seed: of the hidden parameters; slave i is drawn with seed + i, from 0.
-        vendor: that the slaves say they are of.
-        product: that they say they are.
+        vendor: that the slaves report.
+        product: that they report.
     """
 
     servo: str = "erob80_100"

@@ -42,7 +42,7 @@ class Information(IntEnum):
 
 
 def emergency(code: int, register: int, detail: bytes = b"") -> bytes:
-    """Return the message that tells a master of a fault; `detail` is up to 5 bytes of the vendor's."""
+    """Return the message that reports a fault to a master; `detail` is up to 5 bytes of the vendor's."""
     return (
         _COE_HEADER.pack(Service.EMERGENCY << 12)
         + struct.pack("<HB", code, register)

@@ -16,7 +16,7 @@ from bam_core.errors import BamError, Missing
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.quantity import LENGTH, MASS
 from bam_ros.emulators.erob.builder import SegmentSetup, build_segment
-from bam_ros.emulators.erob.control import COMMANDS, obey
+from bam_ros.emulators.erob.control import COMMANDS, execute
 from bam_ros.emulators.erob.drive import DRIVE_FAULTS
 from bam_ros.emulators.erob.faults import SLAVE_FAULTS, parse_faults
 from bam_ros.emulators.erob.hidden_drive import SERVOS
@@ -40,7 +40,7 @@ _EXAMPLES = f"""examples:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Tells a mistake in one line; usage is what --help shows."""
+    """Prints a mistake in one line; usage is what --help shows."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see --help)\n")
@@ -80,12 +80,12 @@ def _parser() -> argparse.ArgumentParser:
         type=_code,
         default=default.vendor,
         metavar="ID",
-        help="that the slaves say they are of",
+        help="that the slaves report",
     )
-    add("--product", type=_code, default=default.product, metavar="CODE", help="that they say they are")
+    add("--product", type=_code, default=default.product, metavar="CODE", help="that they report")
     add("--fault", nargs="*", default=[], metavar="FAULT", help=_FAULTS)
     add("--control", action="store_true",
-        help=f"obey lines on standard input ({'; '.join(COMMANDS)}), and end with it")  # fmt: skip
+        help=f"execute lines on standard input ({'; '.join(COMMANDS)}), and end with it")  # fmt: skip
     add("--reveal", action="store_true", help="print the hidden parameters at the end")
     return parser
 
@@ -137,7 +137,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             gc.collect()
             gc.disable()  # frames make no garbage in cycles, and a collection would make one of them late
             print(f"ready: {setup.slaves} x {setup.servo} at {interface}{master}", flush=True)
-            serve(stopped, (lambda line: obey(server, line)) if arguments.control else None)
+            serve(stopped, (lambda line: execute(server, line)) if arguments.control else None)
     except BamError as error:
         print(error, file=sys.stderr)
         return 2

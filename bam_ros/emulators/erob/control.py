@@ -23,7 +23,7 @@ COMMANDS = (
     "look",
     "reveal",
 )
-"""What `obey` understands.
+"""What `execute` understands.
 
 `abort` refuses the SDO request with this NUMBER, counted from now on (0: none). `swap` plugs the drives in
 the reverse order, and switches them off and on.
@@ -46,8 +46,8 @@ def set_load(server: SegmentServer, pendulum: PendulumBench) -> None:
             slave.bench.set_load(pendulum)
 
 
-def obey(server: SegmentServer, line: str) -> str:
-    """Do what a line says and return the answer, one line of JSON; a mistake is {"error": ...}."""
+def execute(server: SegmentServer, line: str) -> str:
+    """Execute a line and return the answer, one line of JSON; a mistake is {"error": ...}."""
     try:
         return json.dumps(_do(server, line.split()))
     except BamError as error:

@@ -34,7 +34,7 @@ _PDI_OPERATIONAL = 0x0001
 
 
 class Firmware(Protocol):
-    """What the controller tells the drive's processor."""
+    """What the controller reports to the drive's processor."""
 
     def al_control_written(self, control: int, now: int) -> None:
         """Take a request for another state."""
@@ -113,12 +113,12 @@ class SlaveController:
         self.set_neighbour(False)
 
     def set_neighbour(self, there: bool) -> None:
-        """Say whether another slave is plugged into port 1."""
+        """Set whether another slave is plugged into port 1."""
         links = _PORT0_LINK | _OTHERS_CLOSED | _PDI_OPERATIONAL | (_PORT1_LINK if there else _PORT1_CLOSED)
         struct.pack_into("<H", self.memory, Register.DL_STATUS, links)
 
     def answers_to(self, address: int) -> bool:
-        """Tell whether this is the slave's station address, or its alias where that is in use."""
+        """Return whether this is the slave's station address, or its alias where that is in use."""
         if address == self.station_address:
             return True
         control = struct.unpack_from("<I", self.memory, Register.DL_CONTROL)[0]

@@ -28,7 +28,7 @@ def add_device_objects(
     Args:
         dictionary: gets the objects.
         identity: as the EEPROM has it, too.
-        sync0_cycle: tells the cycle of SYNC0, ns; 0 where it is off.
+        sync0_cycle: returns the cycle of SYNC0, ns; 0 where it is off.
     """
     u16, u32, text = DataType.UNSIGNED16, DataType.UNSIGNED32, DataType.VISIBLE_STRING
     rw = Access.READ_WRITE

@@ -110,7 +110,7 @@ class DistributedClock:
 
     @property
     def cycle(self) -> int:
-        """Period of SYNC0, ns, as the register says until it is activated."""
+        """Period of SYNC0, ns, as in the register until it is activated."""
         return self._cycle if self.active else int(_U32.unpack_from(self._memory, Register.DC_SYNC0_CYCLE)[0])
 
     def last_sync0(self, now: int) -> int | None:

@@ -104,7 +104,7 @@ class Drive:
         """Whether current may flow."""
         return drives(self.state)
 
-    def obey(self) -> None:
+    def execute(self) -> None:
         """Take control word, mode and targets as they stand now."""
         word = self.objects.controlword.value
         if word != self._word or not self._steady:
@@ -290,7 +290,7 @@ class Drive:
     # faults
 
     def fault(self, code: int, *, at_once: bool = False) -> None:
-        """Report a fault and stop, as the fault reaction says or at once; a second one changes nothing."""
+        """Report a fault and stop, by the fault reaction or at once; a second one changes nothing."""
         if self.state in (PowerState.FAULT, PowerState.FAULT_REACTION_ACTIVE):
             return
         self.error_code.value = code

@@ -31,7 +31,7 @@ class EepromInterface:
 
     @property
     def locked(self) -> bool:
-        """Tell whether the drive's own processor has the EEPROM: the master's commands are refused."""
+        """Return whether the drive's own processor has the EEPROM: the master's commands are refused."""
         return bool(self._memory[Register.EEPROM_CONFIGURATION] & _PDI_HAS_IT)
 
     def configure(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is really inside an emulated eRob: parameters drawn by seed, told to nobody but `reveal`."""
+"""What is really inside an emulated eRob: parameters drawn by seed, known to `reveal` alone."""
 
 from __future__ import annotations
 

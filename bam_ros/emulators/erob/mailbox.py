@@ -36,7 +36,7 @@ class Message(NamedTuple):
 
 
 class MalformedMessageError(ValueError):
-    """A mailbox whose header makes no sense; `detail` is what the reply says."""
+    """A mailbox whose header makes no sense; `detail` is the code of the reply."""
 
     def __init__(self, detail: MailboxError) -> None:
         super().__init__(detail.name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to say where raw sockets or network interfaces are not permitted."""
+"""The error where raw sockets or network interfaces are not permitted."""
 
 from __future__ import annotations
 

@@ -10,11 +10,11 @@ SWITCH_ON, ENABLE_VOLTAGE, QUICK_STOP, ENABLE_OPERATION, FAULT_RESET = 0x01, 0x0
 VOLTAGE_ENABLED, WARNING, REMOTE, TARGET_REACHED, LIMIT, FOLLOWS, FOLLOWING_ERROR = (
     0x0010, 0x0080, 0x0200, 0x0400, 0x0800, 0x1000, 0x2000,
 )  # fmt: skip
-"""Bits of the status word beside those that PowerState tells."""
+"""Bits of the status word beside those of PowerState."""
 
 
 class PowerState(Enum):
-    """States, and the bits of the status word that tell them."""
+    """States, and their bits of the status word."""
 
     NOT_READY = 0x0000
     SWITCH_ON_DISABLED = 0x0040
@@ -30,7 +30,7 @@ _POWERED = (PowerState.OPERATION_ENABLED, PowerState.QUICK_STOP_ACTIVE, PowerSta
 
 
 def drives(state: PowerState) -> bool:
-    """Tell whether current may flow."""
+    """Return whether current may flow."""
     return state in _POWERED
 
 

@@ -66,7 +66,7 @@ class ProcessData:
         mapping: index of the first mapping object.
         access: what an entry must permit to be mapped.
         default: what is mapped at first.
-        changeable: tells whether the slave is in a state in which the mapping may change.
+        changeable: returns whether the slave is in a state in which the mapping may change.
     """
 
     def __init__(
@@ -182,5 +182,5 @@ class ProcessData:
 
     @property
     def layout(self) -> Layout:
-        """What the objects say now."""
+        """Values of the objects now."""
         return Layout(self._words(self._list(self._assign)), self._dictionary)

@@ -51,7 +51,7 @@ class Segment:
         self.connect(self.slaves)
 
     def connect(self, slaves: Sequence[VirtualSlave]) -> None:
-        """Say which slaves frames pass through; the others are gone."""
+        """Set which slaves frames pass through; the others are gone."""
         if self.connected == tuple(slaves) and slaves:
             return
         self.connected = tuple(slaves)
@@ -240,7 +240,7 @@ class Segment:
         data: int,
         now: int,
     ) -> int:
-        """Do what a plan says where registers or mailboxes are mapped, too."""
+        """Execute a plan where registers or mailboxes are mapped, too."""
         controller = slave.controller
         pending = [bytes(frame[data + p.offset : data + p.offset + p.length]) for p in writes]
         read = written = False

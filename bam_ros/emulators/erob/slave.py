@@ -37,7 +37,7 @@ class VirtualSlave:
     Args:
         servo: name in the library.
         bench: the physics behind the drive.
-        identity: what the EEPROM says it is.
+        identity: as in the EEPROM.
         drift: of its crystal, parts per billion.
         now: when it is switched on, ns.
     """
@@ -72,7 +72,7 @@ class VirtualSlave:
         self.dictionary = ObjectDictionary()
         self.bench.commands[:] = 0.0
         self.drive = Drive(self.dictionary, self._servo, self.bench)
-        self.drive.on_fault = self._tell_fault
+        self.drive.on_fault = self._report_fault
         add_device_objects(self.dictionary, self._identity, self._sync0_cycle)
         self.outputs = ProcessData(
             self.dictionary,
@@ -154,7 +154,7 @@ class VirtualSlave:
             self._fresh_outputs = True
         else:
             self.bench.advance_to(now)
-            self.drive.obey()
+            self.drive.execute()
 
     def inputs_wanted(self, now: int) -> None:
         """Put the newest process data into the memory: those of the last SYNC0, or of this moment."""
@@ -177,7 +177,7 @@ class VirtualSlave:
             self._fresh_outputs = False
             first = pulse - (pulse - self._latched - 1) // cycle * cycle if self._latched and cycle else pulse
             self.bench.advance_to(first)
-            self.drive.obey()
+            self.drive.execute()
         self.drive.sample(pulse)
         self._latched = pulse
 
@@ -186,7 +186,7 @@ class VirtualSlave:
         if not self.controller.clock.active:
             self.drive.sample(now)
         self._mailbox.take(now, mute=self.mute)
-        self.drive.obey()
+        self.drive.execute()
         self._schedule()
 
     def mailbox_read(self, now: int) -> None:
@@ -198,7 +198,7 @@ class VirtualSlave:
         """Put the last message back into the mailbox."""
         self._mailbox.repeat()
 
-    def _tell_fault(self, code: int, register: int) -> None:
+    def _report_fault(self, code: int, register: int) -> None:
         if self.states.state is not AlState.INIT:
             self._mailbox.post(Protocol.COE, emergency(code, register), self._now)
             self._schedule()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The EtherCAT state machine of a slave: where a request leads, and what is said where it does not."""
+"""The EtherCAT state machine of a slave: where a request leads, and the code where it fails."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Pending(Exception):  # noqa: N818 - not an error: it may succeed later
     """A transition that waits for something; if it does not come, `code` is the reason.
 
     Args:
-        code: what the slave says when it has waited too long.
+        code: of the slave when it has waited too long.
     """
 
     def __init__(self, code: AlCode) -> None:

@@ -49,7 +49,7 @@ class SyncManager:
         return self._memory[self._at + 4] & (_MODE_MASK | _MASTER_WRITES)
 
     def overlaps(self, address: int, length: int) -> bool:
-        """Tell whether a piece of memory is this manager's."""
+        """Return whether a piece of memory is this manager's."""
         return self.activated and address < self.end and address + length > self.start
 
     def lock(self, locked: bool) -> None:
@@ -60,7 +60,7 @@ class SyncManager:
 
     @property
     def full(self) -> bool:
-        """Tell whether a mailbox holds a message."""
+        """Return whether a mailbox holds a message."""
         return bool(self._memory[self._at + 5] & _FULL)
 
     def fill(self) -> None:
@@ -73,7 +73,7 @@ class SyncManager:
 
     @property
     def repeat_requested(self) -> bool:
-        """Tell whether the master wants the last message again."""
+        """Return whether the master wants the last message again."""
         return bool((self._memory[self._at + 6] ^ self._memory[self._at + 7]) & _REPEAT)
 
     def acknowledge_repeat(self) -> None:
@@ -82,7 +82,7 @@ class SyncManager:
         self._memory[self._at + 7] = self._memory[self._at + 7] & ~_REPEATED | wanted
 
     def permits(self, address: int, length: int, *, write: bool) -> bool:
-        """Tell whether the master may read or write this piece now."""
+        """Return whether the master may read or write this piece now."""
         if (
             not self.enabled
             or write != self.master_writes

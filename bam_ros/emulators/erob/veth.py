@@ -25,10 +25,10 @@ class VethPair:
         master: name of the end that a master opens.
         slaves: name of the other end.
         link_timeout: time in which the ends find each other, s. The kernel reports that a cable is plugged
-            some time after it is: on a busy machine a second later.
+            some time after it is: on a busy machine ten seconds later.
     """
 
-    def __init__(self, master: str, slaves: str, link_timeout: float = 10.0) -> None:
+    def __init__(self, master: str, slaves: str, link_timeout: float = 60.0) -> None:
         for name in (master, slaves):
             if not _NAME.fullmatch(name) or name in (".", ".."):
                 raise OutOfRange(

@@ -47,4 +47,4 @@ def pair(shared: VirtualSegmentProcess) -> Iterator[VirtualSegmentProcess]:
             for name in bus.names:
                 bus.reboot(name)
     for position in (1, 2):
-        shared.tell(f"place {position} 0.0")
+        shared.request(f"place {position} 0.0")

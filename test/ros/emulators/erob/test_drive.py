@@ -57,7 +57,7 @@ class MountedDrive:
             self.drive.sample(self.now)
             if each is not None:
                 each()
-            self.drive.obey()
+            self.drive.execute()
         self.drive.sample(self.now)
 
     def command(self, word: int) -> PowerState:

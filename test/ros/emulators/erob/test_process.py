@@ -177,11 +177,11 @@ def test_control_lines_look_break_and_hang():
     with VirtualSegmentProcess(2, "--seed", "3") as segment:
         found = segment.look()
         assert [slave["al_state"] for slave in found["slaves"]] == ["INIT", "INIT"]
-        segment.tell("place 2 0.5")
+        segment.request("place 2 0.5")
         assert segment.look()["slaves"][1]["position"] > 0.3
-        segment.tell("load 3.0 0.4 0.5")
+        segment.request("load 3.0 0.4 0.5")
         assert segment.look()["slaves"][1]["position"] == pytest.approx(0.0, abs=1e-6)
-        assert "torque_constant" in segment.tell("reveal")[1]
+        assert "torque_constant" in segment.request("reveal")[1]
         segment.faults("undervoltage@1")
         assert segment.look()["slaves"][0]["error_code"] == 0x3220
         for line, message in (
@@ -192,7 +192,7 @@ def test_control_lines_look_break_and_hang():
             ("faults drop=7", "(expected a probability"),
         ):
             with pytest.raises(BamError) as caught:
-                segment.tell(line)
+                segment.request(line)
             assert message in str(caught.value)
     assert not exists(segment.interface)
 
