@@ -29,7 +29,11 @@ _BAR = "{percentage:3.0f}%|{bar:20}| {n:.1f}/{total:.0f} runs [{elapsed}<{remain
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--session", metavar="FILE", help="session file (YAML)")
+    parser.add_argument(
+        "--session",
+        metavar="FILE",
+        help="session file (YAML), or the name of one of this package, such as mx106",
+    )
     parser.add_argument(
         "--output", required=True, metavar="DIR", help="directory for the bags; runs complete in it are kept"
     )
@@ -54,10 +58,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise Missing("--session", "a session file, such as config/sessions/quick.yaml")
     from bam_ros.recorder.errors import RecordingStopped
     from bam_ros.recorder.node import session_recorded
-    from bam_ros.recorder.session_file import load_session
+    from bam_ros.recorder.session_file import find_session, load_session
     from bam_ros.recorder.session_recorder import SessionRecorder
 
-    session = load_session(arguments.session)
+    session = load_session(find_session(arguments.session, Path()))
     output = Path(arguments.output).absolute()
     operator = TerminalOperator(ask=not arguments.yes)
     with stop_signals(operator.on_signal), spinning_node() as node, operator:
@@ -92,7 +96,7 @@ class TerminalOperator:
         self._asking = False
         self._bar: tqdm | None = None
 
-    def tell(self, notice: Notice, *, warning: bool = False) -> None:
+    def show(self, notice: Notice, *, warning: bool = False) -> None:
         """Print it above the bar."""
         tqdm.write(f"bam record: {notice}" if warning else str(notice), file=sys.stderr)
 
@@ -103,7 +107,7 @@ class TerminalOperator:
         if self._stop:
             raise RecordingStopped("interrupted")
         if self._bar is None:
-            # disable=None: no bar where standard error is no terminal, the lines tell enough.
+            # disable=None: no bar where standard error is no terminal, the lines are enough.
             self._bar = tqdm(total=progress.runs, bar_format=_BAR, dynamic_ncols=True, disable=None)
             self._bar.initial = progress.run.index - 1
         share = min(progress.elapsed / progress.run.script.duration, 1.0)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -48,6 +48,13 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="CSV with the columns time, goal:JOINT and kp, such as one of 'bam robot design'",
     )
+    for option, title in (("kp", "position"), ("kd", "derivative"), ("ki", "integral")):
+        group.add_argument(
+            f"--{option}",
+            metavar="GAIN|JOINT=GAIN,...",
+            help=f"{title} gain of all servos, or of joints by names or patterns "
+            f"(default: columns {option} and {option}:JOINT of the motion)",
+        )
     group.add_argument("--output", required=True, metavar="DIR", help="directory for the bags")
     group.add_argument(
         "--driver",
@@ -103,13 +110,17 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.robot.mapped_motion import mapped_motion
     from bam_core.robot.motion import read_motion
     from bam_core.robot.motion_limits import require_reachable
-    from bam_core.servo.gains import gain_text
+    from bam_core.servo.gains import gain_from_text
     from bam_ros.recorder.errors import RecordingStopped
     from bam_ros.recorder.robot_playback import PlaybackLimits
     from bam_ros.recorder.robot_ready import require_playable, wait_for_robot
     from bam_ros.recorder.robot_recorder import RobotLinks, RobotRecorder
 
-    motion = read_motion(arguments.motion)
+    options = {"kp": arguments.kp, "kd": arguments.kd, "ki": arguments.ki}
+    gains = {
+        name: None if text is None else gain_from_text(f"--{name}", text) for name, text in options.items()
+    }
+    motion = read_motion(arguments.motion).with_gains(gains)
     limits = PlaybackLimits(
         approach_speed=arguments.approach_speed,
         error=arguments.error,
@@ -119,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
     require_reachable(motion, spec)
     words = map_words(arguments)  # no bench.yaml beside the motion: nothing moves by a file that nobody named
     mapped = mapped_motion(motion, recording_map_for(Path(arguments.motion), words) if words else NO_MAP)
-    motion = mapped.motion
+    described, motion = motion, mapped.motion
     types = servos_by_joint(spec, servo_words(arguments.servos)) if arguments.servos else {}
     servos = {name: types[to.name] for name, to in mapped.joints.items() if to.name in types}
     contacts = ContactCheck(spec, arguments.root, clearance=arguments.clearance, floor=arguments.floor)
@@ -138,25 +149,42 @@ def run(arguments: argparse.Namespace) -> int:
                 operator.ask(motion)
                 wait_for_robot(robot.links, robot.clients, operator.tick)
                 require_clear(mapped, robot, contacts)
-            robot.hold_gains(motion.kp, operator.tick)
+            robot.hold_gains(motion, operator.tick)
             recorder = RobotRecorder(
-                robot.links, motion, limits, lambda: robot.gains_problem(motion.kp, operator.tick)
+                robot.links, motion, limits, lambda: robot.gains_problem(motion, operator.tick)
             )
             with operator.watching(recorder, motion):
-                report = recorder.record(bag, operator.tick, operator.tell)
+                report = recorder.record(bag, operator.tick, operator.show)
         except RecordingStopped:
             kept = f"what was recorded is kept in {bag}" if bag.exists() else "nothing was recorded"
             print(f"bam robot record: interrupted, the servos are released; {kept}", file=sys.stderr)
             return _INTERRUPTED
-    gains = f"--kp {gain_text(motion.kp)} " if isinstance(motion.kp, Mapping) else ""
     lost = f", {report.dropped} lost" if report.dropped else ""
     print(
         f"{report.bag}: {report.states} states{lost}; "
-        f"fit it with: bam robot identify --robot {arguments.robot} {gains}..."
+        f"fit it with: bam robot identify --robot {arguments.robot} {recorded_with(described, words)}..."
     )
     if report.problem is not None:
         print(f"bam robot record: {report.problem}; record it again where you can", file=sys.stderr)
     return 0
+
+
+def recorded_with(motion: RobotMotion, words: Sequence[str]) -> str:
+    """Return the options of an identification that the bag does not show.
+
+    Args:
+        motion: with joints of the description.
+        words: of the map.
+    """
+    from bam_core.servo.gains import gain_text
+
+    options = {
+        "--kp": gain_text(motion.kp) if isinstance(motion.kp, Mapping) else "",
+        "--kd": gain_text(motion.kd) if motion.kd else "",
+        "--ki": gain_text(motion.ki) if motion.ki else "",
+        "--map": f"'{','.join(words)}'" if words else "",
+    }
+    return "".join(f"{option} {value} " for option, value in options.items() if value)
 
 
 def bag_directory(output: Path, stem: str, kp: Gain) -> Path:
@@ -209,13 +237,13 @@ class RobotOperator:
     """
 
     def __init__(self) -> None:
-        self._signals = 0  # that came, and were told by `tick`
-        self._told = 0
+        self._signals = 0  # that came, and were reported by `tick`
+        self._reported = 0
         self._asking = False
         self._bar: tqdm | None = None
         self._recorder: RobotRecorder | None = None
 
-    def tell(self, notice: Notice) -> None:
+    def show(self, notice: Notice) -> None:
         """Print it above the bar."""
         tqdm.write(f"bam robot record: {notice}", file=sys.stderr)
 
@@ -223,8 +251,8 @@ class RobotOperator:
         """Move the bar; raises RecordingStopped once for every signal."""
         from bam_ros.recorder.errors import RecordingStopped
 
-        if self._signals > self._told:
-            self._told += 1
+        if self._signals > self._reported:
+            self._reported += 1
             raise RecordingStopped("interrupted")
         if self._bar is not None and self._recorder is not None:
             self._bar.n = round(self._recorder.elapsed, 1) or self._bar.n

@@ -22,8 +22,8 @@ class Stage:
     def __init__(self, name: str, total: float) -> None:
         self._bar = tqdm(total=total, desc=name, bar_format=_BAR, disable=None)
         self._total = total
-        self._said: set[str] = set()
-        self._say(name)
+        self._printed: set[str] = set()
+        self._print_once(name)
 
     def go(self, done: float, words: str, line: str = "", total: float | None = None) -> None:
         """Show how far it is; never back.
@@ -35,7 +35,7 @@ class Stage:
             total: where that has become known.
         """
         self._total = total or self._total
-        self._say(line)
+        self._print_once(line)
         if self._bar.disable:
             return
         self._bar.total = self._total
@@ -56,7 +56,7 @@ class Stage:
         """End the bar's line."""
         self._bar.close()
 
-    def _say(self, line: str) -> None:
-        if self._bar.disable and line and line not in self._said:
-            self._said.add(line)
+    def _print_once(self, line: str) -> None:
+        if self._bar.disable and line and line not in self._printed:
+            self._printed.add(line)
             print(line, file=sys.stderr, flush=True)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from bam_core.errors import BamError, Unavailable
 
-_START_TIMEOUT = 60.0  # s; a first start compiles the bench
+_START_TIMEOUT = 240.0  # s; a first start compiles the bench, on a busy machine for minutes
 _ANSWER_TIME = 10.0
 
 P = TypeVar("P", bound="ControlledProcess")
@@ -27,7 +27,7 @@ class ControlledProcess:
     A process of its own, because what talks to an emulator may keep Python's interpreter to itself.
 
     Args:
-        module: with a `main` that says `ready` and then executes lines, each answered by one line of JSON.
+        module: with a `main` that prints `ready` and then executes lines, each answered by one line of JSON.
         arguments: of it.
     """
 
@@ -54,7 +54,7 @@ class ControlledProcess:
                 process = self._process
                 process.kill()
                 _, errors = process.communicate()
-                text = errors.decode(errors="replace").strip() or "it did not say that it is ready in time"
+                text = errors.decode(errors="replace").strip() or "it was not ready in time"
                 raise BamError(text.splitlines()[-1])
 
     @property
@@ -63,7 +63,7 @@ class ControlledProcess:
         assert self._process is not None
         return self._process.pid
 
-    def tell(self, line: str) -> Any:
+    def request(self, line: str) -> Any:
         """Send one line and return its answer; raises BamError for a mistake in it."""
         assert self._process is not None
         assert self._process.stdin is not None
@@ -79,12 +79,12 @@ class ControlledProcess:
 
     def look(self) -> dict[str, Any]:
         """Return what the emulated servos really do."""
-        result: dict[str, Any] = self.tell("look")
+        result: dict[str, Any] = self.request("look")
         return result
 
     def faults(self, *words: str) -> None:
-        """Break what the words say, and repair the rest; no words repair everything."""
-        self.tell(" ".join(("faults", *words)))
+        """Break what the words name, and repair the rest; no words repair everything."""
+        self.request(" ".join(("faults", *words)))
 
     def stop(self) -> None:
         """End it; idempotent."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is really inside an emulated servo, on whatever bus: told to nobody but `reveal`."""
+"""What is really inside an emulated servo, on whatever bus: known to `reveal` alone."""
 
 from __future__ import annotations
 

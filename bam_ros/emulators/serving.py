@@ -31,28 +31,28 @@ def stop_signals() -> int:
     return readable
 
 
-def serve(stopped: int, obey: Callable[[str], str] | None) -> None:
+def serve(stopped: int, execute: Callable[[str], str] | None) -> None:
     """Execute lines from standard input until it ends, or just wait, until a signal comes.
 
     Args:
         stopped: of `stop_signals`.
-        obey: from a line to its answer; None: input is not read.
+        execute: from a line to its answer; None: input is not read.
     """
     poll = select.poll()
     poll.register(stopped, select.POLLIN)
-    if obey is not None:
+    if execute is not None:
         poll.register(sys.stdin.fileno(), select.POLLIN)
     rest = b""
     while True:
         for which, _ in poll.poll():
-            if which == stopped or obey is None:
+            if which == stopped or execute is None:
                 return
             data = os.read(which, 4096)
             if not data:
                 return
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
-                print(obey(line.decode(errors="replace")), flush=True)
+                print(execute(line.decode(errors="replace")), flush=True)
 
 
 def ignore_signals() -> None:

@@ -99,7 +99,7 @@ ABOUT = NodeAbout(
         ),
         *SIMULATION_PARAMETERS,
         *with_defaults(following_error=0.5),  # a servo that is fed forward stays near its trajectory
-        fixed=("driver", "publish_clock"),
+        fixed=("driver", "publish_clock", "description_topic"),
         bus=("speed_limit", "following_error"),
     ),
     interfaces=(

@@ -12,21 +12,15 @@ import numpy as np
 from bam_core.errors import Unavailable, UnknownName
 from bam_core.feedforward import Follower, PidGains, Points
 from bam_ros.driver.hardware_errors import HardwareError
-from bam_ros.driver.servo_bus import (
-    Gains,
-    LawSettings,
-    ServoBus,
-    ServoGoal,
-    ServoIdentity,
-    ServoSample,
-)
+from bam_ros.driver.servo_bus import Gains, ServoBus, ServoGoal, ServoSample
+from bam_ros.driver.wrapped_bus import WrappedBus
 from bam_ros.feedforward.settings import FeedForwardSettings
 from bam_ros.text.feedforward_notices import TrajectoryRefused
 from bam_ros.text.notice import Notice
 
 
-class FeedForwardBus(ServoBus):
-    """Torque as goals say, positions as trajectories say.
+class FeedForwardBus(WrappedBus):
+    """Torque by goals, positions by trajectories.
 
     A duty belongs to the sample before it. Where that was lost there is none, so that the motors brake: no
     servo moves on what is not known any more. All of it happens on the clock of the bus: trajectories of
@@ -38,7 +32,7 @@ class FeedForwardBus(ServoBus):
     """
 
     def __init__(self, bus: ServoBus, settings: FeedForwardSettings) -> None:
-        self._bus = bus
+        super().__init__(bus)
         self._settings = settings
         self._gains = [settings.gains] * len(bus.names)
         self._follower: Follower | None = None
@@ -47,30 +41,6 @@ class FeedForwardBus(ServoBus):
         self._none = np.zeros(len(bus.names))
         self._duty = self._none  # that answers the sample of this time:
         self._answered = math.nan  # s
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Joint names."""
-        return self._bus.names
-
-    def now(self) -> float:
-        """Return the time on the clock of the bus, s."""
-        return self._bus.now()
-
-    @property
-    def second(self) -> str:
-        """As the bus calls it."""
-        return self._bus.second
-
-    @property
-    def identities(self) -> tuple[ServoIdentity, ...]:
-        """Of the servos."""
-        return self._bus.identities
-
-    @property
-    def law_settings(self) -> tuple[LawSettings, ...]:
-        """Of the servos."""
-        return self._bus.law_settings
 
     @property
     def position_limits(self) -> tuple[tuple[float, float], ...]:
@@ -85,11 +55,6 @@ class FeedForwardBus(ServoBus):
         """Of the bus, and why the last trajectory was refused, until another one is taken over."""
         refusal = self._follower.refusal if self._follower is not None else ""
         return (*self._bus.warnings, *([TrajectoryRefused(reason=refusal)] if refusal else []))
-
-    @property
-    def unreleased(self) -> tuple[str, ...]:
-        """Of the servos."""
-        return self._bus.unreleased
 
     @property
     def figures(self) -> Mapping[str, str]:
@@ -109,7 +74,7 @@ class FeedForwardBus(ServoBus):
         }
 
     def describe_errors(self, name: str, bits: int) -> tuple[str, ...]:
-        """Say why torque had to go off, else what the bus says."""
+        """Return why torque had to go off, else the reason of the bus."""
         fault = self._follower.fault if self._follower is not None else None
         if fault is not None and bits & HardwareError.DRIVE and self.names[fault[0]] == name:
             return (f"{name}: {fault[1]}",)
@@ -173,10 +138,6 @@ class FeedForwardBus(ServoBus):
         """Return the gains of one joint's PID; raises UnknownName."""
         gains = self._gains[self._index(name)]
         return Gains(kp=gains.p, ki=gains.i, kd=gains.d)
-
-    def reboot(self, name: str) -> None:
-        """Restart one servo; raises BamError."""
-        self._bus.reboot(name)
 
     def close(self) -> None:
         """Turn torque off and give the bus back."""

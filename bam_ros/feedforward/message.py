@@ -38,7 +38,7 @@ def points_of(message: JointTrajectory, names: Sequence[str]) -> Points:
             "trajectory joint_names",
             joints,
             f"{', '.join(names)}, each once",
-            told=", ".join(joints) or "none",
+            printed=", ".join(joints) or "none",
             advice="name them all",
         )
     if not message.points:
@@ -56,7 +56,7 @@ def points_of(message: JointTrajectory, names: Sequence[str]) -> Points:
             "trajectory time_from_start",
             (float(when[0]), float(when[-1])),
             "times from 0 on, the last one later",
-            told=f"{when[0]:g} s to {when[-1]:g} s",
+            printed=f"{when[0]:g} s to {when[-1]:g} s",
         )
     return Points(time=when, **values)
 

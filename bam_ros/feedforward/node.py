@@ -29,6 +29,7 @@ from bam_ros.feedforward.message import StampClock, is_at_once, points_of
 from bam_ros.feedforward.settings import FeedForwardSettings
 from bam_ros.node.parameters import one_each
 from bam_ros.node.process import run_node
+from bam_ros.node.qos_overrides import QOS_OVERRIDES
 from bam_ros.node.running_node import NodeProgram
 from bam_ros.simulator.interface import SimulationInterface
 from bam_ros.text.driver_notices import CommandIgnored
@@ -72,6 +73,7 @@ class FeedForwardNode(ServoNode):
             self._on_trajectory,  # type: ignore[arg-type]  # rclpy awaits coroutines, and does not declare it
             _TRAJECTORY_QOS,
             callback_group=MutuallyExclusiveCallbackGroup(),
+            qos_overriding_options=QOS_OVERRIDES,
         )
 
     def destroy_node(self) -> None:

@@ -30,7 +30,7 @@ PID_FIRMWARE = "mx-protocol1"
 """In whose units the gains of the PID are, whatever firmware the servos have; as in the paper."""
 
 HORIZON = 60.0
-"""How long after now trajectories may end, unless told otherwise, s."""
+"""How long after now trajectories may end by default, s."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ class FeedForwardSettings:
                 "following_error",
                 self.error,
                 "above 0: in PWM mode a servo holds nothing by itself",
-                told=f"{self.error:g} rad",
+                printed=f"{self.error:g} rad",
                 advice="correct the parameter",
             )
 
@@ -117,14 +117,14 @@ def _servo(joint: str, given: str, reported: str) -> ServoModel:
 
     Args:
         joint: for messages.
-        given: what the user says, a name or a file; empty: what was found.
-        found: what the bus says, a name; empty: it cannot tell.
+        given: by the user, a name or a file; empty: what was found.
+        found: by the bus, a name; empty: unknown.
     """
     name = given or reported
     if not name:
         raise Missing(
             f"servo of joint {joint!r}",
-            "one, for the bus cannot tell which it is",
+            "one, for the bus does not know which it is",
             advice="set the parameter servos",
         )
     servo = load_servo(name)
@@ -139,7 +139,7 @@ def _servo(joint: str, given: str, reported: str) -> ServoModel:
         file = f" of {given}" if given != servo.name else ""
         raise Conflict(
             f"joint {joint!r}",
-            f"the parameter servos says {servo.name}{file}, but the bus found {reported}",
+            f"the parameter servos has {servo.name}{file}, but the bus found {reported}",
             expected="the same servo",
             advice=f"correct the parameter, or connect the {servo.name}",
         )

@@ -13,10 +13,12 @@ from typing import Any
 
 from bam_bench.action import Identify
 from bam_bench.srv import IdentifyModel
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.action.server import ActionServer, CancelResponse, GoalResponse, ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 
 from bam_core.errors import BamError, Missing, Unreadable
 from bam_core.identification.execution import Execution, Progress
@@ -69,19 +71,19 @@ class IdentificationNode(Node):
             ),
             NodeParameter(
                 name="effects",
-                default="",
+                default=[""],
                 description=(
-                    "what requests that name no effects fit besides motor and friction, separated by commas,"
-                    " or none; empty: what the servo's file names and logs left out of training ask for"
+                    "what requests that name no effects fit besides motor and friction, or none; empty: what"
+                    " the servo's file names and logs left out of training ask for"
                 ),
                 read_only=False,
             ),
             NodeParameter(
                 name="tolerances",
-                default="",
+                default=[""],
                 description=(
-                    "how far the bench may be off its headers, as of bam identify --tolerance, separated by"
-                    " commas: mass=0.03,length=0.002; what is not named has the default"
+                    "how far the bench may be off its headers, as of bam identify --tolerance, such as"
+                    " [mass=0.03, length=0.002]; what is not named has the default"
                 ),
                 read_only=False,
             ),
@@ -106,6 +108,7 @@ class IdentificationNode(Node):
     def __init__(self, **arguments: Any) -> None:
         super().__init__("identification", **arguments)
         declare(self, self.ABOUT.parameters)
+        self.add_on_set_parameters_callback(_check_changes)
         self._busy = threading.Lock()
         self._stopping = threading.Event()
         group = ReentrantCallbackGroup()
@@ -129,8 +132,8 @@ class IdentificationNode(Node):
         directory = self._data_directory
         if not directory.is_dir():
             raise Unreadable(directory, "is no directory", advice="set the parameter data_directory")
-        resolve_effects(self._effects([]) or ())
-        _ = self._tolerances
+        _check_parameter("effects", self.get_parameter("effects").value)
+        _check_parameter("tolerances", self.get_parameter("tolerances").value)
         self.get_logger().info(f"ready: action 'identify' and service 'identify_model', data in {directory}")
 
     def close(self) -> None:
@@ -266,17 +269,45 @@ class IdentificationNode(Node):
         )
 
     def _effects(self, wanted: Sequence[str]) -> list[str] | None:
-        """Return what to fit, None for the servo's; an empty list in a message says nothing, "none" does."""
-        names = comma_list(",".join(wanted) or str(self.get_parameter("effects").value))
-        return [] if names == ["none"] else names or None
+        """Return what to fit, None for the servo's; an empty list is the default, "none" is none."""
+        return _effects_of(wanted or self.get_parameter("effects").value)
 
     @property
     def _tolerances(self) -> Tolerances:
-        return tolerances_from(comma_list(str(self.get_parameter("tolerances").value)), DEFAULT)
+        return _tolerances_of(self.get_parameter("tolerances").value)
 
     def _inside(self, path: str, field: str) -> Path:
         """Return an absolute path below the data directory, links followed; raises OutOfRange for others."""
         return confined(self._data_directory, path, field)
+
+
+def _effects_of(names: Sequence[str]) -> list[str] | None:
+    """Return the effects in a list, whose entries may be several with commas; None where it is empty."""
+    effects = comma_list(",".join(names))
+    return [] if effects == ["none"] else effects or None
+
+
+def _tolerances_of(entries: Sequence[str]) -> Tolerances:
+    """Return the tolerances in a list, likewise; raises BamError."""
+    return tolerances_from(comma_list(",".join(entries)), DEFAULT)
+
+
+def _check_parameter(name: str, value: Any) -> None:
+    """Raise BamError where a parameter names an effect or tolerance that there is not."""
+    if name == "effects":
+        resolve_effects(_effects_of(value) or ())
+    elif name == "tolerances":
+        _tolerances_of(value)
+
+
+def _check_changes(changes: Sequence[Parameter]) -> SetParametersResult:
+    """Refuse changes after which every request would fail."""
+    try:
+        for change in changes:
+            _check_parameter(change.name, change.value)
+    except BamError as error:
+        return SetParametersResult(successful=False, reason=str(error))
+    return SetParametersResult(successful=True)
 
 
 def _fill(answer: Any, result: Identification, output: Path) -> None:

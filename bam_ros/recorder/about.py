@@ -28,7 +28,10 @@ ABOUT = NodeAbout(
         NodeParameter(
             name="session_file",
             default="",
-            description="session of goals that name none, a YAML file",
+            description=(
+                "session of goals that name none: a YAML file, or the name of one of this package, such as"
+                " mx106"
+            ),
             read_only=False,
         ),
         NodeParameter(
@@ -60,7 +63,7 @@ ABOUT = NodeAbout(
             kind="service",
             name="~/load_mounted",
             type="std_srvs/Trigger",
-            purpose="say that the load that the recorder asked for hangs",
+            purpose="confirm that the load that the recorder asked for is mounted",
         ),
         Interface(
             kind="publishes",

@@ -89,8 +89,8 @@ def _problem(directory: Path, run: PlannedRun, session: Session, topic: str) -> 
     except OSError as error:
         return BrokenBag(kind="unreadable", reason=error.strerror or str(error))
     messages = [message for file in files for message in file.messages]
-    told = [message for message in messages if message.type == _RUN]
-    runs = [message.value for message in told]
+    headers = [message for message in messages if message.type == _RUN]
+    runs = [message.value for message in headers]
     if not finished:
         states = [message for message in messages if message.type == _STATES]
         if not runs or not states:
@@ -102,10 +102,10 @@ def _problem(directory: Path, run: PlannedRun, session: Session, topic: str) -> 
         return BrokenBag(kind="cut_short", messages=count, expected=promised)
     if not runs:
         return BrokenBag(kind="no_header", expected=_RUN)
-    if told[-1].topic != topic:
+    if headers[-1].topic != topic:
         raise Conflict(
             str(directory),
-            f"holds a run of another bench ({told[-1].topic}, not {topic})",
+            f"holds a run of another bench ({headers[-1].topic}, not {topic})",
             advice="choose another output directory for this bench",
         )
     difference = _difference(runs[-1], run, session)

@@ -7,6 +7,7 @@ from bam_bench.msg import BenchRun, ServoCommands, ServoConfiguration
 from rclpy.node import Node
 from rclpy.serialization import serialize_message
 
+from bam_ros.node.qos_overrides import QOS_OVERRIDES
 from bam_ros.recorder.bench_topics import LATCHED_QOS
 from bam_ros.recorder.motion import ArmGoal
 from bam_ros.recorder.servo_link import ServoLink
@@ -27,7 +28,9 @@ class BenchLink(ServoLink[ArmGoal]):
         self.joint = joint
         self._command = ServoCommands(name=[joint], torque_enable=[False], position=[0.0])
         super().__init__(node, namespace, waits)
-        self._runs = self.node.create_publisher(BenchRun, self.topics.run, LATCHED_QOS)
+        self._runs = self.node.create_publisher(
+            BenchRun, self.topics.run, LATCHED_QOS, qos_overriding_options=QOS_OVERRIDES
+        )
 
     @property
     def torque_off(self) -> ArmGoal:
@@ -35,7 +38,7 @@ class BenchLink(ServoLink[ArmGoal]):
         return ArmGoal(torque_enable=False, position=float("nan"))
 
     def is_wanted(self, configuration: ServoConfiguration) -> bool:
-        """Return whether the servo is there; else `servo_states` lack it, too, and that is told."""
+        """Return whether the servo is there; else `servo_states` lack it, too, and that is reported."""
         return self.joint in configuration.name
 
     def fill(self, goal: ArmGoal) -> ServoCommands:

@@ -67,7 +67,7 @@ class BenchTopics:
         )
 
     def in_bag(self, *, has_run: bool = True) -> dict[str, BagTopic]:
-        """Return what a bag says about each topic.
+        """Return what a bag has of each topic.
 
         Args:
             has_run: whether `run` is among them.

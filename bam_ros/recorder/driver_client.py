@@ -17,6 +17,7 @@ from rclpy.node import Node
 
 from bam_core.errors import BamError, Conflict, Unavailable
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.servo_bus import Gains
 from bam_ros.recorder.waits import DEFAULT_WAITS, Waits
 
 Tick = Callable[[], None]
@@ -58,26 +59,25 @@ class DriverClient:
         """Whether a virtual bench takes the operator's place."""
         return self._load is not None
 
-    def hold_gains(self, gains: Mapping[str, float], tick: Tick, kd: float = 0.0) -> None:
-        """Set gains, integral ones to none, and keep everybody from setting gains until `free_gains`.
+    def hold_gains(self, gains: Mapping[str, Gains], tick: Tick) -> None:
+        """Set gains, and keep everybody from setting gains until `free_gains`.
 
         The driver ends that, too, a while after this process has ended.
 
         Args:
-            gains: joint -> kp, firmware units.
+            gains: joint -> its gains.
             tick: called about ten times a second; what it raises ends the wait.
-            kd: derivative gain of all of them.
 
         Raises:
             BamError: no answer, another client holds gains, or a servo does not hold its gain.
         """
         for _ in range(_HOLD_ATTEMPTS):
             self._wait_until_free(tick)
-            for joint, kp in gains.items():
-                answer = self._set_gains(joint, kp, kd, tick)
+            for joint, wanted in gains.items():
+                answer = self._set_gains(wanted, joint, tick)
                 if not answer.success:
-                    raise BamError(answer.message).within(f"gains of {joint!r} at kp {kp:g}")
-            problem = self.gains_problem(gains, tick, kd)
+                    raise BamError(answer.message).within(f"gains of {joint!r} at kp {wanted.kp:g}")
+            problem = self.gains_problem(gains, tick)
             if not problem:
                 return
         raise Conflict(
@@ -96,15 +96,14 @@ class DriverClient:
             tick()
             time.sleep(TICK_PERIOD)
 
-    def gains_problem(self, gains: Mapping[str, float], tick: Tick, kd: float = 0.0) -> str:
+    def gains_problem(self, gains: Mapping[str, Gains], tick: Tick) -> str:
         """Return which servo does not hold its gain, as read from it, in words; empty: all do.
 
         They are held from then on, so that nothing is written here.
 
         Args:
-            gains: joint -> kp, firmware units.
+            gains: joint -> its gains.
             tick: called about ten times a second; what it raises ends the wait.
-            kd: derivative gain of all of them.
 
         Raises:
             Unavailable: no answer.
@@ -113,8 +112,8 @@ class DriverClient:
         if not answer.success:
             return str(answer.message)
         self._holds_gains = True
-        for joint, kp in gains.items():
-            answer = self._set_gains(joint, kp, kd, tick)  # which only reads what is held
+        for joint, wanted in gains.items():
+            answer = self._set_gains(wanted, joint, tick)  # which only reads what is held
             if not answer.success:
                 return str(answer.message)
         return ""
@@ -155,8 +154,9 @@ class DriverClient:
             if self._holds_gains and self._hold.service_is_ready():
                 self._hold.call_async(self._request(hold=True))
 
-    def _set_gains(self, joint: str, kp: float, kd: float, tick: Tick) -> SetGains.Response:
-        return self._call(self._gains, SetGains.Request(name=joint, kp=float(kp), kd=float(kd)), tick)
+    def _set_gains(self, gains: Gains, joint: str, tick: Tick) -> SetGains.Response:
+        kp, ki, kd = (float(gain) for gain in (gains.kp, gains.ki, gains.kd))
+        return self._call(self._gains, SetGains.Request(name=joint, kp=kp, ki=ki, kd=kd), tick)
 
     def _call(self, client: Any, request: Any, tick: Tick) -> Any:
         service = f"service {client.srv_name}"

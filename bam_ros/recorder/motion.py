@@ -263,7 +263,7 @@ class Motion:
                 "position of the arm",
                 state.position,
                 f"within position_limit {self._position_limit:g} rad",
-                told=f"{state.position:.2f} rad",
+                printed=f"{state.position:.2f} rad",
                 advice="check the load and the zero of the servo, or raise position_limit in the session",
             )
         error = abs(self._goal.position - state.position)
@@ -272,7 +272,7 @@ class Motion:
                 "distance of the arm from its goal",
                 error,
                 f"within error_limit {self._error_limit:g} rad",
-                told=f"{error:.2f} rad",
+                printed=f"{error:.2f} rad",
                 advice="free the arm, use a larger gain or a smaller load, or raise error_limit in the"
                 " session",
             )

@@ -26,7 +26,7 @@ from bam_ros.node.process import run_node
 from bam_ros.node.running_node import NodeProgram
 from bam_ros.recorder.about import ABOUT
 from bam_ros.recorder.errors import RecordingStopped
-from bam_ros.recorder.session_file import load_session
+from bam_ros.recorder.session_file import find_session, load_session, shipped_sessions
 from bam_ros.recorder.session_recorder import Progress, SessionRecorder, SessionReport
 from bam_ros.recorder.waits import DEFAULT_WAITS, Waits
 from bam_ros.text.notice import Notice
@@ -81,7 +81,7 @@ class RecorderNode(Node):
         """Of the process then."""
 
     def start(self) -> None:
-        """Wait for goals, or record at once where the parameter `autostart` says so."""
+        """Wait for goals, or record at once where the parameter `autostart` is true."""
         if self.get_parameter("autostart").value:
             self._busy.acquire(blocking=False)  # no goal can have arrived yet
             threading.Thread(target=self._record_by_itself, name="recording", daemon=True).start()
@@ -134,13 +134,13 @@ class RecorderNode(Node):
         self.is_over = True
 
     def _record(self, request: Record.Goal, operator: _RemoteOperator) -> Record.Result:
-        """Record, and say in the log and in the result how it ended."""
+        """Record, and report in the log and in the result how it ended."""
         log = self.get_logger()
         success = False
         self._recorder.reset()
         try:
-            file = self._given(request.session_file, "session_file")
-            session = load_session(file, inside=self._confines(request.session_file, "session_file"))
+            inside = self._confines(request.session_file, "session_file")
+            session = load_session(self._session_file(request.session_file), inside=inside)
             output = self._given(request.output, "output").absolute()
             message = str(session_recorded(self._recorder.record(session, output, operator), output))
             success = True
@@ -163,6 +163,17 @@ class RecorderNode(Node):
             dropped=report.dropped,
             bags=[str(bag) for bag in report.bags],
         )
+
+    def _session_file(self, value: str) -> Path:
+        """Return the session file of a goal, or else the parameter's; those of this package need no path."""
+        value = value or str(self.get_parameter("session_file").value)
+        if not value:
+            raise Missing("session_file", "it in the goal or as parameter", advice="give one of them")
+        inside = self._confines(value, "session_file")
+        file = find_session(value, inside or Path())
+        if inside is None or file.parent == shipped_sessions():
+            return file
+        return confined(inside, str(file), "session_file")
 
     def _given(self, value: str, parameter: str) -> Path:
         """Return the path in a goal, or else the parameter's."""
@@ -189,9 +200,9 @@ class _RemoteOperator:
     def __init__(self, node: RecorderNode, goal: ServerGoalHandle | None) -> None:
         self._node = node
         self._goal = goal
-        self._told = 0.0
+        self._reported_at = 0.0
 
-    def tell(self, notice: Notice, *, warning: bool = False) -> None:
+    def show(self, notice: Notice, *, warning: bool = False) -> None:
         """Log it."""
         log = self._node.get_logger()
         if warning:
@@ -206,8 +217,8 @@ class _RemoteOperator:
         if self._node._stopping.is_set():
             raise RecordingStopped(str(RecordingEnded(kind="node")))
         now = time.monotonic()
-        if self._goal is not None and now - self._told >= FEEDBACK_PERIOD:
-            self._told = now
+        if self._goal is not None and now - self._reported_at >= FEEDBACK_PERIOD:
+            self._reported_at = now
             self._goal.publish_feedback(feedback(progress))
 
     def mount_load(self, progress: Progress) -> None:

@@ -35,7 +35,7 @@ def wait_for_bench(
         link: to the bench; commands torque off meanwhile.
         session: what the driver's servo has to be.
         driver: to be asked what is wrong.
-        show: told what is waited for, in words.
+        show: called with what is waited for, in words.
         tick: called about ten times a second; what it raises ends the wait.
         timeout: s until a driver that is not heard is not there; None: `Waits.discovery`. From
             `Waits.startup` on, the time in which a driver waits for its device does not count.
@@ -126,7 +126,7 @@ def what_is_missing(link: ServoLink[Any], driver: DriverClient, tick: Tick, time
     if link.silence < link.waits.silence and link.configuration is None:
         return Unavailable(
             name,
-            "does not say which servo it drives",
+            "does not report which servo it drives",
             expected=f"on {topics.configuration}",
             advice="use a driver of this version",
         )

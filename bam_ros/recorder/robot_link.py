@@ -29,7 +29,7 @@ class RobotLink(ServoLink[RobotGoal]):
     ) -> None:
         self._wanted = tuple(wanted)
         self.joints: tuple[str, ...] = ()
-        """Those of the motion that this driver has, once it has said so."""
+        """Those of the motion that this driver has, once it has reported them."""
         super().__init__(node, namespace, waits)
 
     @property

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a robot moves while a motion is played: slowly to its start, through it, slowly back to where it was.
 
-Pure arithmetic on what it is told, like `motion.Motion`: times and states come in, goals go out. All joints
-move at once; where anything is wrong the error says what, and whoever plays switches torque off.
+Pure arithmetic on its inputs, like `motion.Motion`: times and states come in, goals go out. All joints
+move at once; where anything is wrong the error names it, and whoever plays switches torque off.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class PlaybackLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class RobotGoal:
-    """What all servos are told.
+    """Goals of all servos.
 
     Attributes:
         torque_enable: False releases them.
@@ -203,8 +203,8 @@ class RobotPlayback:
 
     def _goal_at(self, time: float) -> Array:
         """Return (joints,) rad, the goals in force when a state was measured that may come late."""
-        for told, goal in reversed(self._past):
-            if told <= time:
+        for since, goal in reversed(self._past):
+            if since <= time:
                 return goal
         return self._past[0][1]
 
@@ -236,7 +236,7 @@ class RobotPlayback:
                     f"distance of joint '{self._motion.joints[worst]}' from its goal",
                     float(errors[worst]),
                     f"at most {self._limits.error:g} rad, --error",
-                    told=f"{errors[worst]:.2f} rad",
+                    printed=f"{errors[worst]:.2f} rad",
                     advice="free the robot, raise the gain, or design a motion with less speed or torque",
                 )
         wrong = [reading for reading in readings if reading.torque_enabled != self.torque_wanted]

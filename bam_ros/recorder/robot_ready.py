@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from bam_bench.msg import ServoConfiguration
 
-from bam_core.errors import BamError, Conflict, Missing, OutOfRange
+from bam_core.errors import BamError, Conflict, Missing, OutOfRange, Unsupported
 from bam_core.robot.motion import RobotMotion
 from bam_core.servo.gains import gain_of
 from bam_core.servo.model import load_servo, servo_names
@@ -60,7 +60,7 @@ def _is_ready(link: RobotLink) -> bool:
 def require_playable(
     motion: RobotMotion, links: Sequence[RobotLink], servos: Mapping[str, str] | None = None
 ) -> None:
-    """Compare a motion with what the drivers say of their servos.
+    """Compare a motion with the drivers' configuration of their servos.
 
     Args:
         motion: to be played.
@@ -69,7 +69,7 @@ def require_playable(
 
     Raises:
         BamError: a joint is on no driver or on two, a goal is outside a joint's limits, a servo is another
-            one, cannot hold the gain, or has a law that no model has.
+            one, cannot hold its gains, or has a law that no model has.
     """
     for column, joint in enumerate(motion.joints):
         here = [link for link in links if joint in link.joints]
@@ -85,10 +85,7 @@ def require_playable(
         assert configuration is not None
         index = list(configuration.name).index(joint)
         _require_within(motion, column, configuration.position_min[index], configuration.position_max[index])
-        kp = gain_of(motion.kp, joint)
-        bad, expected = refused_gains(configuration, index, [] if kp is None else [kp])
-        if bad:
-            raise OutOfRange(f"kp of the motion, joint '{joint}'", kp, expected, advice="design another")
+        _require_gains(motion, joint, configuration, index)
         if law := unmodelled_law(configuration, joint):
             raise BamError(f"{law}, then record").within(f"joint '{joint}'")
         wanted = (servos or {}).get(joint)
@@ -104,6 +101,25 @@ def require_playable(
 _NONE = ServoConfiguration()
 
 
+def _require_gains(motion: RobotMotion, joint: str, configuration: ServoConfiguration, index: int) -> None:
+    """Refuse gains that a servo's registers do not hold, or that its law does not have."""
+    gains = {name: gain_of(getattr(motion, name), joint) or 0.0 for name in ("kp", "ki", "kd")}
+    for name, gain in gains.items():
+        register = f"position_{name[1]}_gain"
+        bad, expected = refused_gains(configuration, index, [gain], register=register)
+        if bad:
+            raise OutOfRange(
+                f"{name} of the motion, joint '{joint}'", gain, expected, advice=f"correct it or use --{name}"
+            )
+    if configuration.servo[index] in servo_names():
+        firmware = load_servo(configuration.servo[index]).firmware
+        try:
+            firmware.integral_rate(gains["kp"], gains["ki"])
+            firmware.rate_time(gains["kp"], gains["kd"])
+        except Unsupported as error:
+            raise error.within(f"joint '{joint}'") from None
+
+
 def _require_within(motion: RobotMotion, column: int, low: float, high: float) -> None:
     goals = motion.goal_position[:, column]
     worst = float(goals[np.argmax(np.maximum(low - goals, goals - high))])
@@ -112,7 +128,7 @@ def _require_within(motion: RobotMotion, column: int, low: float, high: float) -
             f"goal of joint '{motion.joints[column]}' in the motion",
             worst,
             f"{low:.3f} to {high:.3f} rad, the limits that its driver has",
-            told=f"{worst:.3f} rad",
+            printed=f"{worst:.3f} rad",
             advice="design a motion within them: correct the joint's range in the description",
         )
 
@@ -124,7 +140,7 @@ def _differ(wanted: str, reported: str) -> bool:
 
 
 def postures(motion: RobotMotion, links: Sequence[RobotLink]) -> dict[str, float]:
-    """Return where the joints of a motion are, rad; raises Missing for one that no state tells."""
+    """Return where the joints of a motion are, rad; raises Missing for one that no state has."""
     positions: dict[str, float] = {}
     for link in links:
         states = link.newest

@@ -16,8 +16,9 @@ from rclpy.time import Time
 
 from bam_core.errors import BadData, BamError, Conflict
 from bam_core.robot.motion import RobotMotion
-from bam_core.servo.gains import Gain, gain_of
+from bam_core.servo.gains import gain_of
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
+from bam_ros.driver.servo_bus import Gains
 from bam_ros.recorder.bench_topics import namespace_of
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
 from bam_ros.recorder.errors import RecordingStopped
@@ -86,15 +87,15 @@ class RobotLinks:
         finally:
             self._stack.close()
 
-    def hold_gains(self, kp: Gain, tick: Tick) -> None:
-        """Make every joint's controller proportional with its gain, until the end; raises BamError."""
+    def hold_gains(self, motion: RobotMotion, tick: Tick) -> None:
+        """Give every joint's controller the gains of a motion, until the end; raises BamError."""
         for link, client in zip(self.links, self.clients, strict=True):
-            client.hold_gains(_gains_of(link.joints, kp), tick)
+            client.hold_gains(_gains_of(link.joints, motion), tick)
 
-    def gains_problem(self, kp: Gain, tick: Tick) -> str:
-        """Return which servo does not hold its gain, in words; empty: all do. Raises Unavailable."""
+    def gains_problem(self, motion: RobotMotion, tick: Tick) -> str:
+        """Return which servo does not hold its gains, in words; empty: all do. Raises Unavailable."""
         problems = (
-            client.gains_problem(_gains_of(link.joints, kp), tick)
+            client.gains_problem(_gains_of(link.joints, motion), tick)
             for link, client in zip(self.links, self.clients, strict=True)
         )
         return next(filter(None, problems), "")
@@ -122,7 +123,7 @@ class RobotRecorder:
         links: to the drivers, ready, with torque off.
         motion: to play.
         limits: when to end.
-        gains_problem: returns which servo does not hold the gain of the motion, in words; empty: all do.
+        gains_problem: returns which servo does not hold the gains of the motion, in words; empty: all do.
     """
 
     def __init__(
@@ -160,7 +161,7 @@ class RobotRecorder:
         """Seconds into the motion."""
         return self._playback.elapsed
 
-    def record(self, bag: Path, tick: Tick, tell: Callable[[Notice], None]) -> RobotReport:
+    def record(self, bag: Path, tick: Tick, show: Callable[[Notice], None]) -> RobotReport:
         """Play the motion and write its bag; returns with the servos released.
 
         Where `tick` raises RecordingStopped, the robot holds where it is until it raises it again.
@@ -168,7 +169,7 @@ class RobotRecorder:
         Args:
             bag: directory to write, must not exist.
             tick: called about ten times a second; what it raises breaks the motion off.
-            tell: shows what the robot does.
+            show: shows what the robot does.
 
         Raises:
             BamError: a driver, a servo or the disk failed, or a joint left its goal. A bag that was begun is
@@ -183,7 +184,7 @@ class RobotRecorder:
                 problem = self._write(bag, tick)
                 self._wait(self._over, tick)
             except RecordingStopped:
-                self._hold(tick, tell)
+                self._hold(tick, show)
                 raise
         finally:
             for link in self._links:
@@ -303,14 +304,14 @@ class RobotRecorder:
             self.fail(error)
             raise
 
-    def _hold(self, tick: Tick, tell: Callable[[Notice], None]) -> None:
+    def _hold(self, tick: Tick, show: Callable[[Notice], None]) -> None:
         for link in self._links:
             link.sink = None
         with self._lock:
             if not self._playback.torque_wanted:
                 return
             self._playback.hold(self._now)
-        tell(RobotHolds())
+        show(RobotHolds())
         self._wait(self._over, tick)
 
     def _raise_failure(self) -> None:
@@ -318,7 +319,7 @@ class RobotRecorder:
             raise self._failure
 
     def _let_go(self) -> None:
-        """Command torque off until the servos say so; their drivers' command timeout covers the rest."""
+        """Command torque off until the servos report it; their drivers' command timeout covers the rest."""
         self._over.set()
         deadline = time.monotonic() + _RELEASE_TIME
         while True:
@@ -346,6 +347,8 @@ class _Ear:
         self._recorder.fail(error)
 
 
-def _gains_of(joints: Sequence[str], kp: Gain) -> dict[str, float]:
-    gains = {joint: gain_of(kp, joint) for joint in joints}
-    return {joint: gain for joint, gain in gains.items() if gain is not None}
+def _gains_of(joints: Sequence[str], motion: RobotMotion) -> dict[str, Gains]:
+    gains = {
+        joint: [gain_of(gain, joint) or 0.0 for gain in (motion.kp, motion.ki, motion.kd)] for joint in joints
+    }
+    return {joint: Gains(kp=kp, ki=ki, kd=kd) for joint, (kp, ki, kd) in gains.items()}

@@ -267,7 +267,7 @@ class RunRecorder:
             raise self._failure
 
     def _let_go(self) -> None:
-        """Command torque off until the servo says so; its driver's command timeout covers the rest."""
+        """Command torque off until the servo reports it; its driver's command timeout covers the rest."""
         self._over.set()
         deadline = time.monotonic() + _RELEASE_TIME
         self._link.release()
@@ -291,6 +291,7 @@ class RunRecorder:
             arm_mass=run.load.arm_mass,
             length=run.load.length,
             kp=run.kp,
+            ki=run.ki,
             kd=run.kd,
             demand_limit=demand_limit(self._link.configuration, session.joint),
             supply_voltage=session.supply_voltage,

@@ -24,7 +24,7 @@ class RunWriter:
 
     Args:
         directory: of the bag; must not exist.
-        topics: topic name to what the bag says about it.
+        topics: topic name to its entry in the bag.
 
     Raises:
         BamError: the bag cannot be created.
@@ -99,7 +99,7 @@ class RunWriter:
                 self._bag.abandon()
 
     def _write_all(self) -> bool:
-        """Write until told to end; return whether the bag is complete."""
+        """Write until asked to end; return whether the bag is complete."""
         while True:
             try:
                 item = self._queue.get(timeout=FLUSH_PERIOD)

@@ -21,10 +21,10 @@ def require_same_servo(session: Session, configuration: ServoConfiguration) -> N
     """Compare the session's servo and id with what the driver has found.
 
     A servo that is no library name, such as a YAML file of one's own, is compared by its firmware. What the
-    driver cannot tell is not compared.
+    driver does not know is not compared.
 
     Raises:
-        Conflict: they differ; a bag would say something wrong about its servo.
+        Conflict: they differ; a bag would be wrong about its servo.
     """
     joint = session.joint
     index = list(configuration.name).index(joint)
@@ -59,13 +59,18 @@ def require_gains(session: Session, configuration: ServoConfiguration) -> None:
             f"session {session.name}: gains",
             bad,
             expected,
-            told=", ".join(f"{kp:g}" for kp in bad),
+            printed=", ".join(f"{kp:g}" for kp in bad),
             advice="correct gains in the session file",
         )
 
 
 def refused_gains(
-    configuration: ServoConfiguration, index: int, gains: Sequence[float], *, otherwise: str = ""
+    configuration: ServoConfiguration,
+    index: int,
+    gains: Sequence[float],
+    *,
+    register: str = "position_p_gain",
+    otherwise: str = "",
 ) -> tuple[list[float], str]:
     """Return the gains that a servo's register does not hold, and what it holds, in words.
 
@@ -73,14 +78,15 @@ def refused_gains(
         found: by the driver.
         index: of the servo in it.
         gains: firmware units.
+        register: of the control table that holds them.
         otherwise: name of the servo where the driver does not know it.
     """
     names = (configuration.servo[index], otherwise)
     table = next((CONTROL_TABLES[name] for name in names if name in CONTROL_TABLES), None)
-    if table is None or "position_p_gain" not in table or configuration.id[index] < 0:
+    if table is None or register not in table or configuration.id[index] < 0:
         return [], ""
-    row = table["position_p_gain"]
-    bad = [kp for kp in gains if not (row.low <= kp <= row.high and kp == round(kp))]
+    row = table[register]
+    bad = [gain for gain in gains if not (row.low <= gain <= row.high and gain == round(gain))]
     return bad, f"whole numbers, {row.low} to {row.high} for {table.title}"
 
 
@@ -107,7 +113,7 @@ def demand_limit(configuration: ServoConfiguration | None, joint: str) -> float:
 
 
 def _entry(values: Sequence[T], configuration: ServoConfiguration, joint: str) -> T | None:
-    """Return a joint's value; None where a driver of an older version does not tell it."""
+    """Return a joint's value; None where a driver of an older version does not have it."""
     index = list(configuration.name).index(joint)
     return values[index] if index < len(values) else None
 

@@ -21,22 +21,23 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
 
+from bam_ros.node.qos_overrides import QOS_OVERRIDES
 from bam_ros.recorder.bench_topics import COMMAND_QOS, LATCHED_QOS, LISTEN_QOS, BenchTopics
 from bam_ros.recorder.errors import DriverSilent
 from bam_ros.recorder.waits import DEFAULT_WAITS, Waits
 
 Goal = TypeVar("Goal")
-_Told = TypeVar("_Told", covariant=True)
+_Command = TypeVar("_Command", covariant=True)
 _Link = TypeVar("_Link", bound="ServoLink[Any]")
 
 Sink = Callable[[str, int, bytes], None]
 """Takes topic, time of reception in ns, serialised message."""
 
 
-class StateListener(Protocol[_Told]):
-    """Who is told of every state and says what to command."""
+class StateListener(Protocol[_Command]):
+    """Gets every state and returns what to command."""
 
-    def on_states(self, now_ns: int, states: ServoStates) -> _Told | None:
+    def on_states(self, now_ns: int, states: ServoStates) -> _Command | None:
         """Return the goal to send, None for no command. Called in the link's thread."""
 
     def on_failure(self, error: BaseException) -> None:
@@ -63,7 +64,7 @@ class ServoLink(ABC, Generic[Goal]):
         self.newest: ServoStates | None = None
         """The newest states."""
         self.configuration: ServoConfiguration | None = None
-        """Which servos the driver has found; None: it has not said so yet."""
+        """Which servos the driver has found; None: it has not reported yet."""
         self.heard = -1.0
         """When they arrived, s on the monotonic clock; negative: none did yet."""
         self.dropped = 0
@@ -81,12 +82,27 @@ class ServoLink(ABC, Generic[Goal]):
             enable_rosout=False,
             start_parameter_services=False,
         )
-        self._commands = self.node.create_publisher(ServoCommands, self.topics.commands, COMMAND_QOS)
+        self._commands = self.node.create_publisher(
+            ServoCommands, self.topics.commands, COMMAND_QOS, qos_overriding_options=QOS_OVERRIDES
+        )
         for kind, topic in ((JointState, self.topics.joints), (DiagnosticArray, self.topics.diagnostics)):
-            self.node.create_subscription(kind, topic, self._copier(topic), LISTEN_QOS, raw=True)
-        self.node.create_subscription(ServoStates, self.topics.states, self._on_states, LISTEN_QOS, raw=True)
+            self.node.create_subscription(
+                kind, topic, self._copier(topic), LISTEN_QOS, raw=True, qos_overriding_options=QOS_OVERRIDES
+            )
         self.node.create_subscription(
-            ServoConfiguration, self.topics.configuration, self._on_configuration, LATCHED_QOS
+            ServoStates,
+            self.topics.states,
+            self._on_states,
+            LISTEN_QOS,
+            raw=True,
+            qos_overriding_options=QOS_OVERRIDES,
+        )
+        self.node.create_subscription(
+            ServoConfiguration,
+            self.topics.configuration,
+            self._on_configuration,
+            LATCHED_QOS,
+            qos_overriding_options=QOS_OVERRIDES,
         )
         self._sending = threading.Lock()
         self._executor = SingleThreadedExecutor(context=node.context)
@@ -124,7 +140,7 @@ class ServoLink(ABC, Generic[Goal]):
         """The goal that releases the servos."""
 
     def listen(self, listener: StateListener[Goal] | None) -> None:
-        """Tell this one of every state from now on."""
+        """Pass every state to this one from now on."""
         self._listener = listener
 
     def send(self, now_ns: int, goal: Goal) -> None:

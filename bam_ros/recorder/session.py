@@ -45,6 +45,7 @@ class PlannedRun:
         kp: position gain, firmware units.
         script: what the servo follows.
         repetition: from 1.
+        ki: integral gain, firmware units.
         kd: derivative gain, firmware units.
     """
 
@@ -54,6 +55,7 @@ class PlannedRun:
     kp: float
     script: TrajectoryScript
     repetition: int = 1
+    ki: float = 0.0
     kd: float = 0.0
 
     @property
@@ -62,15 +64,20 @@ class PlannedRun:
         arm = f"_a{_digits(self.load.arm_mass, 3)}" if self.load.arm_mass else ""
         again = f"_{self.repetition}" if self.repetition > 1 else ""
         load = f"m{_digits(self.load.mass, 2)}_l{_digits(self.load.length, 3)}{arm}"
-        kd = f"_kd{self.kd:g}" if self.kd else ""
-        return f"{load}_kp{self.kp:g}{kd}_{self.script.name}{again}"
+        gains = "".join(f"_{name}{gain:g}" for name, gain in self._others)
+        return f"{load}_kp{self.kp:g}{gains}_{self.script.name}{again}"
 
     @property
     def label(self) -> str:
         """The run in words."""
         again = f", repetition {self.repetition}" if self.repetition > 1 else ""
-        kd = f", kd {self.kd:g}" if self.kd else ""
-        return f"{describe_load(self.load)}, kp {self.kp:g}{kd}, {self.script.name}{again}"
+        gains = "".join(f", {name} {gain:g}" for name, gain in self._others)
+        return f"{describe_load(self.load)}, kp {self.kp:g}{gains}, {self.script.name}{again}"
+
+    @property
+    def _others(self) -> list[tuple[str, float]]:
+        """Integral and derivative gain by name, where they are not 0."""
+        return [(name, gain) for name, gain in (("ki", self.ki), ("kd", self.kd)) if gain]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +93,7 @@ class Session:
         loads: in the order in which the operator hangs them.
         gains: values of kp, firmware units.
         scripts: trajectory scripts.
+        ki: integral gain of all runs, firmware units.
         kd: derivative gain of all runs, firmware units; LeRobot sets 32 on an SO-101.
         repetitions: how often everything is recorded with one load.
         notes: free text, kept in every bag.
@@ -96,7 +104,7 @@ class Session:
 
     Raises:
         OutOfRange: a value is.
-        Unsupported: the servo's law has no derivative gain.
+        Unsupported: the servo's law has no integral or derivative gain.
         Missing: a list is empty.
         Conflict: a list has the same entry twice.
     """
@@ -109,6 +117,7 @@ class Session:
     loads: tuple[PendulumBench, ...]
     gains: tuple[float, ...]
     scripts: tuple[TrajectoryScript, ...]
+    ki: float = 0.0
     kd: float = 0.0
     repetitions: int = 1
     notes: str = ""
@@ -131,7 +140,7 @@ class Session:
             value = getattr(self, name)
             if not least <= value <= most:
                 raise OutOfRange(
-                    f"session {name}", value, f"{unit}, {least:g} to at most {most:g}", told=f"{value:g}"
+                    f"session {name}", value, f"{unit}, {least:g} to at most {most:g}", printed=f"{value:g}"
                 )
         if not 0 <= self.id <= 253:
             raise OutOfRange("session id", self.id, "0 to 253", advice="give the servo's bus id")
@@ -141,7 +150,7 @@ class Session:
                 "session",
                 count,
                 f"at most {MOST_RUNS}",
-                told=f"{count} runs (loads x gains x scripts x repetitions)",
+                printed=f"{count} runs (loads x gains x scripts x repetitions)",
                 advice="make several of it",
             )
         for number, load in enumerate(self.loads, 1):
@@ -149,9 +158,12 @@ class Session:
         for kp in self.gains:
             require_positive("session gains", kp=kp)
             require_plausible("session gains kp", "kp", kp)
+        require_gain("session ki", self.ki, "ki")
         require_gain("session kd", self.kd, "kd")
+        kp = min(self.gains, default=1.0)
         try:
-            self.servo.firmware.rate_time(min(self.gains, default=1.0), self.kd)
+            self.servo.firmware.integral_rate(kp, self.ki)
+            self.servo.firmware.rate_time(kp, self.kd)
         except BamError as error:
             raise error.within("session") from None
         self._check_distinct()
@@ -171,6 +183,7 @@ class Session:
                                 kp=kp,
                                 script=script,
                                 repetition=repetition,
+                                ki=self.ki,
                                 kd=self.kd,
                             )
                         )

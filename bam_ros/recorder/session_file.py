@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NewType
 
-from bam_core.errors import BamError
+from ament_index_python.packages import get_package_share_directory
+
+from bam_core.errors import BamError, Missing, UnknownName
 from bam_core.files.typed import TypedReader, require_section
 from bam_core.files.yaml_file import read_yaml
 from bam_core.recordings.trajectories import SCRIPTS, TrajectoryScript, script
+from bam_core.servo.added import added_names
 from bam_core.servo.model import ServoModel, load_servo, published_names, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.node.data_directory import confined
@@ -47,11 +50,53 @@ class SessionFile:
     scripts: tuple[TrajectoryScript, ...] = tuple(SCRIPTS.values())
     repetitions: int = Session.repetitions
     notes: str = Session.notes
+    ki: float = Session.ki
     kd: float = Session.kd
     approach_speed: float = Session.approach_speed
     position_limit: float = Session.position_limit
     error_limit: float = Session.error_limit
     pause_limit: float = Session.pause_limit
+
+
+def shipped_sessions() -> Path:
+    """Return the directory of the sessions that come with this package; raises Missing without it."""
+    try:
+        return Path(get_package_share_directory("bam_bench")) / "config" / "sessions"
+    except LookupError:
+        raise Missing(
+            "sessions of this package", "the installed package bam_bench", advice="source install/setup.bash"
+        ) from None
+
+
+def find_session(name: str, directory: Path) -> Path:
+    """Return the file of a session.
+
+    A name without directory and ending, such as "mx106", is that of NAME.yaml in `directory`, or else of one
+    that comes with this package. Any other is a path, relative to `directory` as what is returned.
+
+    Args:
+        name: of the session, or path of its file.
+        directory: that is searched first.
+
+    Raises:
+        UnknownName: there is no session of this name.
+        Missing: see `shipped_sessions`.
+    """
+    if Path(name).name != name or Path(name).suffix or _is_file(directory / name):
+        return Path(name)
+    if _is_file(directory / f"{name}.yaml"):
+        return Path(f"{name}.yaml")
+    shipped = {file.stem: file for file in shipped_sessions().glob("*.yaml")}
+    if name not in shipped:
+        raise UnknownName("session", name, shipped, otherwise="choose one of these, or give a session file")
+    return shipped[name]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # its name is too long
+        return False
 
 
 def load_session(path: str | os.PathLike[str], *, inside: Path | None = None) -> Session:
@@ -94,7 +139,7 @@ def _loads(read: SessionFile) -> tuple[PendulumBench, ...]:
 def _servo(name: str, directory: Path, inside: Path | None) -> ServoModel:
     """Load the servo's model; a file is looked for beside the session file."""
     file = directory / name if Path(name).suffix in (".yaml", ".yml") else Path(name)
-    known = name in servo_names() or name in published_names()
+    known = name in (*servo_names(), *published_names(), *added_names())
     try:
         if inside is not None and not known:
             file = confined(inside, str(file), "file")

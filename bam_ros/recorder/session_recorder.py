@@ -11,6 +11,7 @@ from typing import Protocol
 from rclpy.node import Node
 
 from bam_core.errors import BadData
+from bam_ros.driver.servo_bus import Gains
 from bam_ros.recorder import bag_shelf
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.bench_topics import BenchTopics, namespace_of
@@ -81,7 +82,7 @@ class SessionReport:
 class Operator(Protocol):
     """Who watches a session and mounts the loads."""
 
-    def tell(self, notice: Notice, *, warning: bool = False) -> None:
+    def show(self, notice: Notice, *, warning: bool = False) -> None:
         """Read what happened."""
 
     def progress(self, progress: Progress) -> None:
@@ -139,11 +140,11 @@ class SessionRecorder:
         bags = {run.name: output / run.name for run in plan if run.name in shelf.complete}
         self._report = SessionReport(recorded=0, resumed=len(bags), dropped=0, bags=_ordered(plan, bags))
         if shelf.complete:
-            operator.tell(RunsKept(output=output, complete=len(shelf.complete), runs=len(plan)))
+            operator.show(RunsKept(output=output, complete=len(shelf.complete), runs=len(plan)))
         if shelf.others:
-            operator.tell(OtherBags(output=output, bags=shelf.others), warning=True)
+            operator.show(OtherBags(output=output, bags=shelf.others), warning=True)
         for name, bag in shelf.broken.items():
-            operator.tell(RunRepeated(run=name, bag=bag), warning=True)
+            operator.show(RunRepeated(run=name, bag=bag), warning=True)
         left = [run for run in plan if run.name not in bags]
         if not left:
             return self._report
@@ -158,7 +159,7 @@ class SessionRecorder:
                 if hung is None:
                     warning = supply_warning(session, measured_supply(link, call.tick))
                     if warning is not None:
-                        operator.tell(warning, warning=True)
+                        operator.show(warning, warning=True)
                 if run.block != hung:
                     self._hang_load(call)
                     hung = run.block
@@ -166,7 +167,7 @@ class SessionRecorder:
                 report = self._record(link, session, run, output, call)
                 slow = rate_warning(report.states, run.script.duration)
                 if slow is not None and run is left[0]:
-                    operator.tell(slow, warning=True)
+                    operator.show(slow, warning=True)
                 bags[run.name] = report.bag
                 self._report = replace(
                     self._report,
@@ -190,7 +191,7 @@ class SessionRecorder:
                     states=report.states,
                     lost=report.dropped,
                 )
-                call.operator.tell(recorded, warning=report.dropped > 0)
+                call.operator.show(recorded, warning=report.dropped > 0)
                 return report
             spoiled, kept = report.spoiled, ""
             if report.bag.exists():
@@ -204,7 +205,7 @@ class SessionRecorder:
                 attempt=attempt,
                 attempts=attempts,
             )
-            call.operator.tell(notice, warning=True)
+            call.operator.show(notice, warning=True)
         raise BadData(
             f"run {run.label}", f"{spoiled} in the last of {attempts} attempts", advice=spoiled.cure
         )
@@ -213,15 +214,19 @@ class SessionRecorder:
         self, link: BenchLink, session: Session, run: PlannedRun, bag: Path, call: _Call
     ) -> RunReport:
         """Record a run once; nobody else sets gains meanwhile."""
-        gains = {session.joint: run.kp}
+        gains = {session.joint: Gains(kp=run.kp, ki=run.ki, kd=run.kd)}
         call.prepare("setting gains")
         try:
-            self._driver.hold_gains(gains, call.tick, run.kd)
+            self._driver.hold_gains(gains, call.tick)
             if bag.exists():
                 aside = bag_shelf.set_aside(bag)
-                call.operator.tell(BagSetAside(run=run.name, aside=aside.name))
+                call.operator.show(BagSetAside(run=run.name, aside=aside.name))
             recorder = RunRecorder(
-                link, session, run, bag, lambda: self._driver.gains_problem(gains, call.tick, run.kd)
+                link,
+                session,
+                run,
+                bag,
+                lambda: self._driver.gains_problem(gains, call.tick),
             )
             call.follow(recorder)
             return recorder.record(call.tick)
@@ -250,16 +255,16 @@ class _Call:
         self._activity = ""
 
     def prepare(self, activity: str) -> None:
-        """Say what is being prepared from now on."""
+        """Show what is being prepared from now on."""
         self._state, self._activity = RecordState.PREPARING, activity
         self.tick()
 
     def wait_for_load(self) -> None:
-        """Say that the load is waited for, from the next tick on: whoever waits for it is not ready yet."""
+        """Show that the load is waited for, from the next tick on: whoever waits for it is not ready yet."""
         self._state, self._activity = RecordState.WAITING_FOR_LOAD, "waiting for the load"
 
     def follow(self, recorder: RunRecorder) -> None:
-        """Say what the recorder of the run is doing from now on."""
+        """Show what the recorder of the run is doing from now on."""
         self._state = RecordState.RUNNING
         self._recorder = recorder
 

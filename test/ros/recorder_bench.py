@@ -143,7 +143,7 @@ class Operator:
         self.notices: list[Notice] = []
         self._stop_when = stop_when
 
-    def tell(self, notice: Notice, *, warning: bool = False) -> None:
+    def show(self, notice: Notice, *, warning: bool = False) -> None:
         self.notices.append(notice)
 
     def of(self, kind: type[_N]) -> list[_N]:

@@ -21,6 +21,7 @@ KEYS = {
     "mujoco": "python3-mujoco-pip",
     "numba": "python3-numba",
     "numpy": "python3-numpy",
+    "packaging": "python3-packaging",
     "rosbags": "python3-rosbags-pip",
     "scipy": "python3-scipy",
     "serial": "python3-serial",
@@ -34,11 +35,25 @@ PACKAGES = {"scservo_sdk": "ftservo-python-sdk"}
 """Modules whose package has another name."""
 WITH_OTHERS = {"PIL", "lz4", "markupsafe", "sqlalchemy", "zstandard"}
 """Modules that come with matplotlib, mcap, jinja2 and optuna."""
+OF_EXTRAS = {
+    "bam_core/exchange/training/mjlab_actuator.py": {"mjlab", "torch", "warp"},
+    "bam_core/exchange/training/warp_port.py": {"warp"},
+    "bam_core/mujoco/warp/functions.py": {"warp"},
+    "bam_core/mujoco/warp/servos.py": {"warp"},
+}
+"""Modules of files that only programs with an extra import."""
 
 
 @pytest.fixture
 def manifest() -> ElementTree.Element:
     return ElementTree.parse(ROOT / "package.xml").getroot()
+
+
+def test_the_manifest_is_what_bloom_reads(manifest: ElementTree.Element) -> None:
+    assert manifest.get("format") == "3"
+    for licence in manifest.iter("license"):
+        assert licence.text == "Apache-2.0"
+        assert (ROOT / (licence.get("file") or "")).is_file()
 
 
 def needed(manifest: ElementTree.Element) -> set[str]:
@@ -64,11 +79,13 @@ def imported() -> set[str]:
     found = set()
     for package in ("bam_core", "bam_ros", "launch"):
         for file in (ROOT / package).rglob("*.py"):
+            modules = set()
             for node in ast.parse(file.read_text()).body:
                 if isinstance(node, ast.Import):
-                    found |= {each.name.split(".")[0] for each in node.names}
+                    modules |= {each.name.split(".")[0] for each in node.names}
                 elif isinstance(node, ast.ImportFrom):
-                    found.add(str(node.module).split(".")[0])
+                    modules.add(str(node.module).split(".")[0])
+            found |= modules - OF_EXTRAS.get(str(file.relative_to(ROOT)), set())
     return found - set(sys.stdlib_module_names) - {"bam_core", "bam_ros", "bam_bench", "__future__"}
 
 

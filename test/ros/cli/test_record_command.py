@@ -82,7 +82,7 @@ def test_progress_is_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_no_bar_goes_into_files(capsys: pytest.CaptureFixture[str]) -> None:
     with TerminalOperator(ask=False) as operator:
         operator.progress(progress(elapsed=0.2))
-        operator.tell(RobotHolds())
+        operator.show(RobotHolds())
     assert capsys.readouterr().err == f"{RobotHolds()}\n"
 
 

@@ -281,7 +281,7 @@ def test_the_example_says_where_its_trajectory_was_refused(start: Callable[..., 
     start(speed_limit=0.1)
     done = run_example()
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "joint_trajectory: not followed to its end; /diagnostics says why\n"
+    assert done.stderr == "joint_trajectory: not followed to its end; /diagnostics has the reason\n"
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ def test_effects_are_fitted_that_a_request_names_or_else_the_nodes_parameter(cli
         return load_servo(Path(response.output) / "m1.yaml").search.effects
 
     assert fitted([]) == load_servo("mx106").search.effects
-    client.server.set_parameters([Parameter("effects", value="zero_offset, command_delay")])
+    client.server.set_parameters([Parameter("effects", value=["zero_offset", "command_delay"])])
     assert fitted([]) == ("zero_offset", "command_delay")
     assert fitted(["winding_heating"]) == ("winding_heating",)
     assert fitted(["none"]) == ()
@@ -259,8 +259,8 @@ def test_closing_the_node_ends_what_runs(client: Client) -> None:
         ({"output": "linked_directory/out"}, ["linked_directory/out", "a path below"]),
         ({"servo": "../servo.yaml"}, ["../servo.yaml", "a path below"]),
         ({"logs": ["nothing"]}, ["nothing", "does not exist"]),
-        ({"servo": "mx107"}, ["mx107", "unknown", "mx106, mx106_2, mx64", "did you mean 'mx106'?"]),
-        ({"servo": ""}, ["servo: is missing", "mx106, mx106_2, mx64"]),
+        ({"servo": "mx107"}, ["mx107", "unknown", "mx106, mx106_2, mx106_current", "did you mean 'mx106'?"]),
+        ({"servo": ""}, ["servo: is missing", "mx106, mx106_2, mx106_current"]),
         ({"search": "cmaes"}, ["search 'cmaes': unknown", "cma-es"]),
         ({"effects": ["backlash"]}, ["effect 'backlash': unknown", "arm_backlash"]),
         ({"models": ["m9"]}, ["m9", "m1, m2, m3, m4, m5, m6"]),
@@ -293,12 +293,32 @@ def test_a_data_directory_that_is_none_stops_the_start(ros_domain: int, tmp_path
 
 def test_an_unknown_effect_stops_the_start(ros_domain: int, tmp_path: Path) -> None:
     with pytest.raises(BamError, match="effect 'backlash': unknown"):
-        Client(tmp_path, effects="backlash")
+        Client(tmp_path, effects=["backlash"])
 
 
 def test_an_unknown_tolerance_stops_the_start(ros_domain: int, tmp_path: Path) -> None:
     with pytest.raises(BamError, match="tolerance 'weight': unknown"):
-        Client(tmp_path, tolerances="mass=0.03, weight=0.1")
+        Client(tmp_path, tolerances=["mass=0.03", "weight=0.1"])
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "right"),
+    [
+        ("effects", ["zero_offset", "backlash"], ["zero_offset"]),
+        ("tolerances", ["mass=0.03", "weight=0.1"], ["mass=0.03"]),
+        ("tolerances", ["mass=heavy"], ["mass=0.03,length=0.002"]),
+    ],
+)
+def test_a_value_that_no_request_could_use_is_refused_at_once(
+    name: str, wrong: list[str], right: list[str], client: Client
+) -> None:
+    (answer,) = client.server.set_parameters([Parameter(name, value=wrong)])
+    assert not answer.successful
+    assert answer.reason.count("\n") == 0
+    assert answer.reason
+    assert client.server.get_parameter(name).value == [""]
+    (answer,) = client.server.set_parameters([Parameter(name, value=right)])
+    assert answer.successful
 
 
 def test_tolerances_of_the_node_are_those_of_the_identification(
@@ -311,6 +331,6 @@ def test_tolerances_of_the_node_are_those_of_the_identification(
         raise OutOfRange("trials", 3, "more")
 
     monkeypatch.setattr("bam_ros.identification.node.identify", refuse)
-    client.server.set_parameters([Parameter("tolerances", value="mass=0.03,length=0.002")])
+    client.server.set_parameters([Parameter("tolerances", value=["mass=0.03", "length=0.002"])])
     assert "trials" in client.call(**BRIEF).message
     assert given == [Tolerances(mass=0.03, length=0.002)]

@@ -20,7 +20,7 @@ from test.ros.ros_helpers import PATIENCE, wait_for
 
 pytestmark = pytest.mark.ros
 
-KP8, KP32 = {"joint": 8.0}, {"joint": 32.0}
+KP8, KP32 = ({"joint": Gains(kp=kp, ki=0.0, kd=0.0)} for kp in (8.0, 32.0))
 
 
 class ClockedHold(GainsHold):
@@ -111,6 +111,15 @@ def test_of_two_recorders_the_second_is_refused(bench: Bench, hold: ClockedHold)
     second.hold_gains(KP32, nothing)
     assert bench.bus.gains["joint"] == Gains(kp=32.0, ki=0.0, kd=0.0)
     assert first.gains_problem(KP8, nothing) == str(GainsHeld(second._holder, first._holder, HOLD_TIME))
+
+
+def test_all_gains_of_a_run_are_set_and_held(bench: Bench, hold: ClockedHold) -> None:
+    client = client_of(bench)
+    gains = {"joint": Gains(kp=8.0, ki=2.0, kd=4.0)}
+    client.hold_gains(gains, nothing)
+    assert bench.bus.gains == gains
+    assert client.gains_problem(gains, nothing) == ""
+    assert client.gains_problem(KP8, nothing) != ""
 
 
 def test_a_recorder_that_was_killed_holds_nothing_for_long(bench: Bench, hold: ClockedHold) -> None:

@@ -184,6 +184,8 @@ def test_bad_goals_are_answered_in_one_line(client: Client) -> None:
     for changes, said in (
         ({"session_file": "none.yaml"}, "none.yaml: cannot be read"),
         ({"session_file": ""}, "session_file: is missing"),
+        ({"session_file": "mx160"}, "did you mean 'mx106'?"),
+        ({"session_file": "a" * 5000}, "session 'aaa"),
         ({"session_file": "/etc/passwd"}, "session_file: is '/etc/passwd' (expected a path below"),
         ({"session_file": "../session.yaml"}, "session_file: is '../session.yaml' (expected a path below"),
         ({"output": "/tmp/bags"}, "output: is '/tmp/bags' (expected a path below"),
@@ -202,6 +204,18 @@ def test_parameters_changed_later_are_confined_as_goals_are(client: Client) -> N
     with pytest.raises(OutOfRange) as outside:
         confined(client.directory, "/tmp/bags", "output")
     assert answer.result.message == str(outside.value)
+
+
+def test_a_goal_names_a_session_of_this_package_or_one_of_the_data_directory(client: Client) -> None:
+    """Neither is refused for its place; the second has another servo than the bench."""
+    for name, text in (("mx106", ""), ("mine", SESSION.replace("gains: [8]", "gains: [0.5, none]"))):
+        if text:
+            (client.directory / f"{name}.yaml").write_text(text)
+        answer = client.wait(client.send(session_file=name, output="/tmp/bags").get_result_async())
+        with pytest.raises(OutOfRange) as outside:
+            confined(client.directory, "/tmp/bags", "output")
+        expected = f"{client.directory / name}.yaml: gains" if text else str(outside.value)
+        assert answer.result.message.startswith(expected)
 
 
 def test_the_end_of_the_node_releases_the_servo(client: Client) -> None:

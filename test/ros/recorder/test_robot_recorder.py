@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 
-from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable
+from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, Unsupported
 from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.robot.bag_run import read_bag_run
 from bam_core.robot.motion import RobotMotion
@@ -25,6 +25,7 @@ from bam_ros.recorder.waits import Waits
 from bam_ros.text.notice import Notice
 from bam_ros.text.recorder_notices import RobotHolds
 from bam_ros.text.spoiled_runs import GainsChanged
+from test.core.refusals import refused
 from test.ros.recorder_bench import Bench, FakeDriver
 from test.ros.recorder_time import TimedBus
 from test.ros.ros_helpers import LONGEST_COMMAND_TIMEOUT, PATIENCE
@@ -75,8 +76,8 @@ def play(
     with RobotLinks(bench.node, drivers, played.joints, waits) as robot:
         wait_for_robot(robot.links, robot.clients, nothing)
         require_playable(played, robot.links)
-        robot.hold_gains(played.kp, nothing)
-        recorder = RobotRecorder(robot.links, played, limits, lambda: robot.gains_problem(played.kp, nothing))
+        robot.hold_gains(played, nothing)
+        recorder = RobotRecorder(robot.links, played, limits, lambda: robot.gains_problem(played, nothing))
         watch = nothing if tick is None else (lambda: tick(recorder))
         return recorder.record(output, watch, (notices if notices is not None else []).append)
 
@@ -96,6 +97,16 @@ def test_a_motion_becomes_a_bag_that_can_be_identified_from(bench: Bench, tmp_pa
     assert bench.bus.gains == {joint: Gains(kp=8.0, ki=0.0, kd=0.0) for joint in JOINTS}
     assert bench.bus.torque == [False] * 3
     assert bench.bus.position == pytest.approx([0.1] * 3, abs=0.01)  # back where it was found
+
+
+def test_every_joint_is_given_its_own_gains(bench: Bench, tmp_path: Path) -> None:
+    gains = {"kp": {"wrist": 16.0}, "kd": 4.0, "ki": {"elb*": 2.0}}
+    assert play(bench, tmp_path / "arm", motion().with_gains(gains)).problem is None
+    assert bench.bus.gains == {
+        "shoulder": Gains(kp=8.0, ki=0.0, kd=4.0),
+        "elbow": Gains(kp=8.0, ki=2.0, kd=4.0),
+        "wrist": Gains(kp=16.0, ki=0.0, kd=4.0),
+    }
 
 
 def test_a_robot_on_two_drivers_moves_as_one(bench: Bench, tmp_path: Path) -> None:
@@ -131,6 +142,12 @@ def test_what_does_not_fit_is_refused_before_torque(bench: Bench, tmp_path: Path
             require_playable(motion(), robot.links, {"elbow": "mx64"})
         with pytest.raises(OutOfRange, match="kp"):
             require_playable(replace(motion(), kp=800.0), robot.links)
+        with refused(OutOfRange, thing="ki of the motion, joint 'elbow'"):
+            require_playable(replace(motion(), ki={"elbow": 2.5}), robot.links)
+        robot.links[0].configuration.servo = ["sts3215"] * 3
+        with refused(Unsupported, thing="ki"):
+            require_playable(replace(motion(), ki=2.0), robot.links)
+        robot.links[0].configuration.servo = ["mx106"] * 3
         require_playable(motion(), robot.links, dict.fromkeys(JOINTS, "mx106"))
         assert postures(motion(), robot.links) == pytest.approx(dict.fromkeys(JOINTS, 0.1))
     assert not any(any(goal.torque_enable) for goal in bench.bus.goals)

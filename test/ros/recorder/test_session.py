@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bam_core.errors import BamError, OutOfRange, Unreadable
+from bam_core.errors import BamError, OutOfRange, UnknownName, Unreadable
 from bam_ros.recorder import Session, load_session
 from bam_ros.recorder.session import PAUSE_LIMIT
-from bam_ros.recorder.session_file import SessionFile
+from bam_ros.recorder.session_file import SessionFile, find_session, shipped_sessions
+from test.core.refusals import refused
 from test.documented import blocks, written
 
 SESSIONS = Path(__file__).parents[3] / "config" / "sessions"
@@ -69,6 +70,15 @@ def test_a_derivative_gain_is_part_of_every_run_and_refused_where_the_law_has_no
     assert "kd: is 32" in complaint(tmp_path, other + "kd: 32\n")
 
 
+def test_an_integral_gain_is_part_of_every_run_and_refused_where_the_law_has_none(tmp_path: Path) -> None:
+    runs = read(tmp_path, GOOD + "ki: 4\nkd: 32\n").runs()
+    assert {(run.ki, run.kd) for run in runs} == {(4.0, 32.0)}
+    assert all("_ki4_kd32_" in run.name and "ki 4, kd 32" in run.label for run in runs)
+    assert "ki" not in read(tmp_path, GOOD + "kd: 32\n").runs()[0].name.partition("_sin")[0]
+    other = GOOD.replace("mx106", "sts3215")
+    assert "ki: is 4" in complaint(tmp_path, other + "ki: 4\n")
+
+
 def test_a_growing_session_keeps_the_names_of_its_runs(tmp_path: Path) -> None:
     before = {run.name for run in read(tmp_path, GOOD).runs()}
     grown = GOOD.replace("[8, 32]", "[4, 8, 16, 32]") + "repetitions: 2\n"
@@ -120,6 +130,28 @@ def test_shipped_sessions_can_be_recorded(file: Path) -> None:
     session = load_session(file)
     assert session.name == file.stem
     assert session.runs()
+
+
+def test_a_session_of_this_package_is_found_by_its_name(tmp_path: Path) -> None:
+    found = find_session("mx106", tmp_path)
+    assert found == shipped_sessions() / "mx106.yaml"
+    assert load_session(found).name == "mx106"
+    (tmp_path / "mx106.yaml").write_text(GOOD)
+    assert find_session("mx106", tmp_path) == Path("mx106.yaml")
+    (tmp_path / "mine").write_text(GOOD)
+    assert find_session("mine", tmp_path) == Path("mine")
+
+
+@pytest.mark.parametrize("path", ["mx106.yaml", "./mx106", "/etc/passwd", "../mx106.yaml"])
+def test_a_path_is_no_name(path: str, tmp_path: Path) -> None:
+    assert find_session(path, tmp_path) == Path(path)
+
+
+@pytest.mark.parametrize("name", ["mx160", "a" * 5000, "mx106\n"])
+def test_a_session_that_is_not_there_is_refused_with_those_that_are(name: str, tmp_path: Path) -> None:
+    names = tuple(sorted(file.stem for file in SESSIONS.glob("*.yaml")))
+    with refused(UnknownName, name=name, valid=names):
+        find_session(name, tmp_path)
 
 
 def test_the_paper_s_table_has_its_hundred_and_more_runs() -> None:
@@ -187,5 +219,5 @@ def test_the_page_of_files_shows_every_field_with_its_default(tmp_path: Path) ->
     session, short = read(tmp_path, shown), read(tmp_path, GOOD)
     assert session.pause_limit == PAUSE_LIMIT
     limits = ("approach_speed", "position_limit", "error_limit")
-    for key in (*limits, "joint", "id", "kd", "repetitions", "notes"):
+    for key in (*limits, "joint", "id", "ki", "kd", "repetitions", "notes"):
         assert getattr(session, key) == getattr(short, key), key
