@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--model", metavar="M1", help="friction model (default: the last that all units have)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws (default: 0)")
-    parser.add_argument("--output", metavar="DIR", help=f"write {FILE} and {PICTURE} there")
+    parser.add_argument(
+        "--drift",
+        action="store_true",
+        help="DIR holds sessions, as 'bam identify --by session' writes them: how each unit changes over its "
+        "sessions, with the temperature as a covariate",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="DIR",
+        help=f"write {FILE}, {PICTURE} and typical_MODEL.yaml there: the servo file of the type, a prior for "
+        "'bam identify --prior'; of two units, its spread is mostly that of servos in general",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,10 +62,17 @@ def run(arguments: argparse.Namespace) -> int:
         require_directory(output)
     model = None if arguments.model is None else friction_model(arguments.model.strip().lower()).name
     directories = [Path(directory) for directory in arguments.directories]
-    fleet = compare_units(unit_files(directories, model), seed=arguments.seed)
+    files = unit_files(directories, model)
+    if arguments.drift:
+        from bam_core.cli.fleet_drift import show_drift
+
+        show_drift(files, arguments.seed, output)
+        return 0
+    fleet = compare_units(files, seed=arguments.seed)
     _print(fleet)
     if output is not None:
         _write(fleet, output)
+        _write_type(files, output / f"typical_{fleet.friction_model}.yaml")
     return 0
 
 
@@ -128,6 +147,16 @@ def _write(fleet: Fleet, output: Path) -> None:
     if panels := _panels(fleet):
         save_figure(fleet_figure(panels), output / PICTURE)
         print(f"wrote {output / PICTURE}")
+
+
+def _write_type(files: Mapping[str, Path], path: Path) -> None:
+    from bam_core.identification.servo_type import servo_type
+    from bam_core.identification.uncertainty.prediction_file import save_prediction
+
+    typical = servo_type(files)
+    typical.servo.save(path)
+    save_prediction(path, typical.prediction)
+    print(f"wrote {path}; of a new unit: bam identify RECORDINGS --prior {path} --output DIR")
 
 
 def _panels(fleet: Fleet) -> list[Panel]:

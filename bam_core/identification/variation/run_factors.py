@@ -21,6 +21,7 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from bam_core.arrays import Array
+from bam_core.identification.search.time_scale import integral_time_scale
 from bam_core.identification.variation.factors import GROUPS, varied
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
@@ -172,19 +173,7 @@ def _deviation(residuals: Array, floor: float) -> Array:
 
 
 def _time_scale(errors: Sequence[Array], periods: Sequence[float]) -> float:
-    """Return the integral time scale, s: of the autocorrelation up to where it first is zero, mean over runs.
-
-    Half a period for independent errors.
-    """
-    times = []
-    for off, dt in zip(errors, periods, strict=True):
-        size = len(off)
-        power = np.abs(np.fft.rfft(off, 2 * size)) ** 2
-        correlation = np.fft.irfft(power)[:size]
-        if correlation[0] <= 0.0:
-            continue
-        correlation /= correlation[0]
-        negative = np.flatnonzero(correlation <= 0.0)
-        end = int(negative[0]) if len(negative) else size
-        times.append(dt * (0.5 + float(np.sum(correlation[1:end]))))
+    """Return the integral time scale, s, mean over runs; half a period for independent errors."""
+    scales = [(integral_time_scale(off), dt) for off, dt in zip(errors, periods, strict=True)]
+    times = [dt * scale for scale, dt in scales if scale is not None]
     return min(float(np.mean(times)), _LONGEST_TIME) if times else min(periods) / 2.0

@@ -70,6 +70,8 @@ def estimate_variation(
     recordings: Sequence[Recording],
     bench_effects: BenchEffects = IDEAL_BENCH,
     labels: Mapping[str, Sequence[Hashable]] | None = None,
+    *,
+    known: Spread | None = None,
 ) -> Variation:
     """Return how runs vary around a fit.
 
@@ -78,6 +80,7 @@ def estimate_variation(
         recordings: that it was fitted to, one at least; of many, 48 at random are used.
         bench_effects: found with it.
         labels: as of `estimate_spread`, one per recording.
+        known: spread of other units of the type; None: these recordings determine it.
     """
     kept = list(range(len(recordings)))
     if len(kept) > _MOST_RUNS:
@@ -88,6 +91,6 @@ def estimate_variation(
     prior = _FIRST * np.array([PRIOR_MEDIAN[group] for group in GROUPS])
     for _ in range(_ROUNDS):
         factors = runs.factors(prior)
-        spread = estimate_spread(factors.pull, factors.information, own)
+        spread = known or estimate_spread(factors.pull, factors.information, own)
         prior = np.sqrt(sum(np.median(level, axis=0) ** 2 for level in spread.draws.values()))
     return Variation(spread=spread, residual=float(np.sqrt(np.mean(factors.deviation**2))))
