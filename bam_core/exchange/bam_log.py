@@ -44,6 +44,7 @@ def bam_log(recording: Recording) -> dict[str, Any]:
         **({"arm_mass": bench.arm_mass} if bench.arm_mass else {}),
         "length": bench.length,
         "kp": recording.kp,
+        **({"ki": recording.ki} if recording.ki else {}),
         **({"kd": recording.kd} if recording.kd else {}),
         **(
             {"goal_acceleration": recording.goal_acceleration}

@@ -193,7 +193,7 @@ def _text(path: Path, data: Mapping[str, Any], key: str) -> str:
         raise Missing(key, expected).within(path)
     value = data[key]
     if not isinstance(value, str):
-        raise WrongType(key, value, expected, told=json.dumps(value)[:40]).within(path)
+        raise WrongType(key, value, expected, printed=json.dumps(value)[:40]).within(path)
     return value
 
 
@@ -283,7 +283,7 @@ def _number(path: Path, key: str, value: Any, name: str) -> float:
             key,
             value,
             f"a finite number {expected}, {unit}",
-            told=json.dumps(value)[:40],
+            printed=json.dumps(value)[:40],
             advice=correct_number(value, yaml=False),
         ).within(path)
     try:

@@ -114,7 +114,7 @@ class _Messages:
             arm_mass=bench.arm_mass,
             length=bench.length,
             kp=recording.kp,
-            ki=0.0,
+            ki=recording.ki,
             kd=recording.kd,
             demand_limit=recording.demand_limit,
             supply_voltage=recording.supply_voltage,

@@ -50,7 +50,7 @@ class MjcfDrive:
         for name, unit in (("kp", "firmware units"), ("supply_voltage", "V")):
             value = getattr(self, name)
             if value is not None and not 0.0 < value < np.inf:
-                raise OutOfRange(name, value, f"{unit}, above 0", told=f"{value:g}")
+                raise OutOfRange(name, value, f"{unit}, above 0", printed=f"{value:g}")
             if value is not None:
                 require_plausible(name, name, value, unit)
 

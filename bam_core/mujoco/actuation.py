@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bam_core.arrays import Array
 from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, Unsupported
 from bam_core.mujoco.actuators import JOINT_TRANSMISSIONS
-from bam_core.mujoco.native.compiled_law import NO_ROW, NOT_FINITE, OK, CompiledLaw
+from bam_core.mujoco.native.compiled_law import NO_ROW, NOT_FINITE, OK, REFUSED, CompiledLaw
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.text.finding import Finding
 
@@ -45,7 +45,7 @@ class SimulationError(BamError):
         Args:
             time: of the simulation, s.
             problem: in words.
-            advice: what to do; may be empty where the problem tells it.
+            advice: what to do; may be empty where the problem implies it.
         """
         self.time, self.problem = time, problem
         super().__init__(f"simulation at {time:.4f} s: {problem}{f'; {advice}' if advice else ''}")
@@ -99,13 +99,17 @@ class ServoActuation:
         kp: (servos,) position gain in firmware units, at first that of the factory; write it.
         kd: (servos,) derivative gain in firmware units, at first zero; write it. It has no effect on a
             firmware without `kd_scale`.
+        ki: (servos,) integral gain in firmware units, at first zero; write it. It has no effect on a
+            firmware without `ki_scale`. The integral is 0 where torque comes on.
         supply_voltage: (servos,) V; write it. The servos' nominal voltage at first.
         case_temperature_rise: (servos,) of the motors' cases above the temperature that R belongs to, K;
             write it. Zero at first. Used only where `winding_heating` or `friction_temperature` is not zero.
-        encoder_zero: (servos,) rad, what their encoders say where the joint is at zero; write it. Zero at
+        encoder_zero: (servos,) rad, readings of their encoders where the joint is at zero; write it. Zero at
             first. Used only with the effect `encoder_quantisation`.
         goal_duty: (servos,) duty, -1..1, commanded directly in place of a goal position; for firmware that
             regulates a current, that current, A; write it. NaN, as at first: the goal position is followed.
+        integral_demand: (servos,) of the integral gains, duty or A; write it after `reset` to begin with
+            another one than zero.
         duty: (servos,) -1..1 in the last step; where firmware regulates a current, the duty that this needs.
         current: (servos,) of the motors in the last step, A.
         winding_warming: (servos,) of the windings above the temperature that R belongs to, after the last
@@ -129,9 +133,7 @@ class ServoActuation:
         self._position_address = np.array([model.jnt_qposadr[joint] for joint in joints], dtype=np.int32)
         for name, joint in zip(self.names, joints, strict=True):
             _check_joint(model, name, joint)
-        self._check_friction()
-        for name, dof, servo in zip(self.names, self._dof, self.servos, strict=True):
-            _check_inertia(model, name, dof, servo)
+        self._check_model()
 
         self._law = CompiledLaw(model, data, joints, self.servos)
         state = self._law.state
@@ -139,6 +141,7 @@ class ServoActuation:
         self.torque_enabled: Array = state["torque_enabled"]
         self.kp: Array = state["kp"]
         self.kd: Array = state["kd"]
+        self.ki: Array = state["ki"]
         self.supply_voltage: Array = state["supply_voltage"]
         self.case_temperature_rise: Array = state["case_temperature_rise"]
         self.encoder_zero: Array = state["encoder_zero"]
@@ -147,6 +150,7 @@ class ServoActuation:
         self.kp[:] = [servo.firmware.factory_kp for servo in self.servos]
         self.supply_voltage[:] = [servo.nominal_voltage for servo in self.servos]
 
+        self.integral_demand: Array = state["integral_demand"]
         self.duty: Array = state["duty"]
         self.current: Array = state["current"]
         self.winding_warming: Array = state["winding_warming"]
@@ -210,11 +214,14 @@ class ServoActuation:
 
         Raises:
             SimulationError: a torque or the state is no longer finite, or MuJoCo dropped a friction row.
+            BamError: options of the model were changed to what is refused at the start.
         """
         model, data = self.model, self.data
         time = data.time
         mujoco.mj_step1(model, data)
         status = self._law.before_solver()
+        if status == REFUSED:
+            self._check_model()
         if status != OK:
             raise self._failure(status, time)
         mujoco.mj_step2(model, data)
@@ -222,6 +229,12 @@ class ServoActuation:
         # MuJoCo starts over when the state is no longer finite; the first step cannot be told by its time.
         if data.time <= time or (time == 0.0 and any(data.warning[kind].number for kind in _RESETS)):
             raise self._failure(NOT_FINITE, time)
+
+    def _check_model(self) -> None:
+        """Raise BamError where options or joints of the model do not allow the law."""
+        self._check_friction()
+        for name, dof, servo in zip(self.names, self._dof, self.servos, strict=True):
+            _check_inertia(self.model, name, dof, servo)
 
     def _check_friction(self) -> None:
         """Raise BamError where the model does not allow friction as this class brings it about."""
@@ -239,7 +252,7 @@ class ServoActuation:
                     f"joint '{name}', frictionloss",
                     self.model.dof_frictionloss[dof],
                     "> 0: else the solver has no friction row for it",
-                    told=f"{self.model.dof_frictionloss[dof]:g}",
+                    printed=f"{self.model.dof_frictionloss[dof]:g}",
                     advice="prepare the model with equip()",
                 )
 
@@ -318,7 +331,7 @@ def _check_inertia(model: mujoco.MjModel, name: str, dof: int, servo: ServoModel
             f"joint '{name}', armature",
             0.0,
             f"that of servo '{servo.name}', {servo.motor.armature:g} kg·m²",
-            told="0",
+            printed="0",
             advice="prepare the model with equip()",
         )
     damping = servo.motor.torque_constant**2 / servo.motor.resistance

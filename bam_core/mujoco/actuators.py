@@ -14,7 +14,7 @@ JOINT_TRANSMISSIONS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_J
 """How an actuator acts on a joint itself."""
 
 _KEPT = ("name", "classname", "group", "info", "userdata", "id", "signature", "compiler")
-"""Attributes of an actuator that say nothing about what it does."""
+"""Attributes of an actuator that have no part in what it does."""
 
 
 def is_driver(actuator: mujoco.MjsActuator, joints: Container[str]) -> bool:
@@ -56,7 +56,9 @@ def _is_limited(limited: mujoco.mjtLimited, span: Array) -> bool:
 
 
 def remove_actuators(spec: mujoco.MjSpec, is_removed: Callable[[int], bool]) -> None:
-    """Delete actuators by their numbers, with the sensors that measure them.
+    """Delete actuators by their numbers, with the sensors that measure them and their unnamed plugins.
+
+    MuJoCo 3.11 keeps the unnamed plugin of a deleted actuator, and crashes where it compiles it.
 
     Args:
         spec: the description.
@@ -68,6 +70,8 @@ def remove_actuators(spec: mujoco.MjSpec, is_removed: Callable[[int], bool]) -> 
         if sensor.objtype == mujoco.mjtObj.mjOBJ_ACTUATOR and sensor.objname in names:
             spec.delete(sensor)
     for actuator in removed:
+        if actuator.plugin.active and not actuator.plugin.name:
+            spec.delete(actuator.plugin)
         spec.delete(actuator)
 
 
@@ -88,12 +92,24 @@ def reset_actuator(spec: mujoco.MjSpec, actuator: mujoco.MjsActuator, name: str)
     for sensor in spec.sensors:
         if sensor.objtype == mujoco.mjtObj.mjOBJ_ACTUATOR and sensor.objname == actuator.name:
             sensor.objname = name
-    new = spec.add_actuator()
+    _clear(actuator)
+    actuator.name = name
+
+
+def add_plain_actuator(spec: mujoco.MjSpec, name: str) -> mujoco.MjsActuator:
+    """Add an actuator without the description's defaults for actuators, such as a gear."""
+    actuator = spec.add_actuator(name=name)
+    _clear(actuator)
+    return actuator
+
+
+def _clear(actuator: mujoco.MjsActuator) -> None:
+    """Give an actuator MuJoCo's own defaults. Those of its description are of what servos replace."""
+    plain = mujoco.MjSpec()
+    new = plain.add_actuator()
     for attribute in dir(new):
         value = getattr(new, attribute)
         if not (attribute.startswith("_") or attribute in _KEPT or attribute == "plugin" or callable(value)):
             setattr(actuator, attribute, value)
     for attribute in ("name", "plugin_name", "active"):
         setattr(actuator.plugin, attribute, getattr(new.plugin, attribute))
-    spec.delete(new)
-    actuator.name = name

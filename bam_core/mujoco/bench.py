@@ -17,7 +17,7 @@ from bam_core.errors import Missing
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
 
 BENCH_JOINT = "joint"
-"""Name of the bench's joint where nothing else is said."""
+"""Name of the bench's joint by default."""
 
 _LEAST_MASS = 1e-9  # kg; MuJoCo and URDF tools refuse bodies without mass, and an empty bench has none
 _LEAST_INERTIA = 1e-12  # kg·m²; likewise for a load that is a point

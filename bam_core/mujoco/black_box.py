@@ -82,7 +82,7 @@ class DivergedRun:
     """What a black box wrote.
 
     Attributes:
-        reason: what the simulation said.
+        reason: the message of the simulation.
         model: what was simulated.
         servos: joint -> its servo.
         states: (moments, size) of MuJoCo, `mjSTATE_INTEGRATION`.

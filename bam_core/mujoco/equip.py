@@ -21,7 +21,7 @@ def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike], *, start_contact
     off, and so are actuators that act on the joint, with the sensors that measure these. Other actuators keep
     their order and, in keyframes, their controls. Where a servo has a gear, friction rows are left out: none
     of these joints leaves its friction to MuJoCo then. A servo that was fitted with another integrator than
-    "midpoint" will move otherwise than `bam validate` says, which is logged as a warning.
+    "midpoint" will move otherwise than in `bam validate`, which is logged as a warning.
 
     Contacts between links that touch where the robot starts are excluded and named in a warning; see
     `start_contacts.exclude_start_contacts`.

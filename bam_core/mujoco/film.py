@@ -102,15 +102,15 @@ def _mp4(frames: Iterator[Frame], rate: float) -> bytes:
         command = ["ffmpeg", "-loglevel", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24"]
         command += ["-s", f"{WIDTH}x{HEIGHT}", "-r", f"{rate:g}", "-i", "-"]
         command += ["-pix_fmt", "yuv420p", "-movflags", "+faststart", str(film)]
-        with tempfile.TemporaryFile() as said:
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=said, stderr=said)
+        with tempfile.TemporaryFile() as output:
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output)
             assert process.stdin is not None
             with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
                 for frame in frames:
                     pipe.write(frame.tobytes())
             status = process.wait()
-            said.seek(0)
-            reason = " ".join(said.read().decode(errors="replace").split())
+            output.seek(0)
+            reason = " ".join(output.read().decode(errors="replace").split())
         if status != 0:
             raise Unavailable(
                 "ffmpeg", f"failed ({reason or f'status {status}'})", advice="write a .gif instead"

@@ -12,7 +12,7 @@ from bam_core.errors import BamError, Conflict
 from bam_core.gears.axproj import largest_gain
 from bam_core.gears.robot import GearedRobot, JointGear
 from bam_core.mujoco.actuation import ServoActuation, SimulationError
-from bam_core.mujoco.native.compiled_law import NOT_FINITE, OK
+from bam_core.mujoco.native.compiled_law import NOT_FINITE, OK, REFUSED
 from bam_core.servo.asymmetry import Asymmetry
 from bam_core.servo.model import ServoModel
 from bam_core.text.data_findings import IllPosedGears
@@ -84,6 +84,8 @@ class GearedServos(ServoActuation):
             raise self._failure(NOT_FINITE, time)
         robot.observe()
         status = self._law.before_gears()
+        if status == REFUSED:
+            self._check_model()
         if status != OK:
             raise self._failure(status, time)
         self._drive[dof], self._budget[dof] = self.motor_torque, self.friction_budget
@@ -116,5 +118,5 @@ class GearedServos(ServoActuation):
 
 
 def _is_sane(data: mujoco.MjData) -> bool:
-    """Tell whether MuJoCo would take the state for one, too."""
+    """Return whether MuJoCo would take the state for one, too."""
     return bool(np.all(np.abs(data.qpos) < mujoco.mjMAXVAL) and np.all(np.abs(data.qvel) < mujoco.mjMAXVAL))

@@ -26,22 +26,22 @@ def library_warnings() -> Iterator[list[str]]:
 
     Those of other threads come here as well. Where the library is not found, MuJoCo prints as ever.
     """
-    told: list[str] = []
+    lines: list[str] = []
     with _LOCK:
-        _add(told)
+        _add(lines)
     try:
-        yield told
+        yield lines
     finally:
         with _LOCK:
-            _remove(told)
+            _remove(lines)
 
 
 @contextmanager
 def divergence_reported() -> Iterator[None]:
     """Log MuJoCo's warnings in this block; a simulation that diverges is for the block to report."""
-    with library_warnings() as told:
+    with library_warnings() as lines:
         yield
-    for line in dict.fromkeys(told):
+    for line in dict.fromkeys(lines):
         if _DIVERGED not in line:
             log.warning("MuJoCo: %s", printable_line(line))
 
@@ -53,20 +53,20 @@ _BEFORE: list[int | None] = []  # MuJoCo's variable before the first of them
 
 @ctypes.CFUNCTYPE(None, ctypes.c_char_p)
 def _take(text: bytes) -> None:
-    for told in tuple(_LISTS):
-        told.append(text.decode(errors="replace"))
+    for lines in tuple(_LISTS):
+        lines.append(text.decode(errors="replace"))
 
 
-def _add(told: list[str]) -> None:
+def _add(lines: list[str]) -> None:
     slot = _slot()
     if slot is not None and not _LISTS:
         _BEFORE[:] = [slot.value]
         slot.value = ctypes.cast(_take, ctypes.c_void_p).value
-    _LISTS.append(told)
+    _LISTS.append(lines)
 
 
-def _remove(told: list[str]) -> None:
-    _LISTS[:] = [active for active in _LISTS if active is not told]
+def _remove(lines: list[str]) -> None:
+    _LISTS[:] = [active for active in _LISTS if active is not lines]
     slot = _slot()
     if slot is not None and not _LISTS:
         slot.value = _BEFORE[0]

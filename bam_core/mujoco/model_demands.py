@@ -137,7 +137,7 @@ def _own(name: str, values: dict[str, str]) -> float:
 
 
 def number(text: str) -> float:
-    """Return the size of a number in a description; 1 where it is none, which MuJoCo says."""
+    """Return the size of a number in a description; 1 where it is none, which MuJoCo reports."""
     try:
         return abs(float(text))
     except ValueError:

@@ -147,8 +147,8 @@ def _roots(path: Path) -> list[Path]:
     Besides the one above it that is the one above the file that it is a link to: a colcon build with
     --symlink-install consists of links to the package's sources.
     """
-    if told := os.environ.get(FOLDER_VARIABLE):
-        return [Path(os.path.realpath(told))]
+    if folder := os.environ.get(FOLDER_VARIABLE):
+        return [Path(os.path.realpath(folder))]
     homes = os.path.realpath(_whole(path).parent), Path(os.path.realpath(path)).parent
     own = package_of(path)
     packages = set() if own is None else {Path(os.path.realpath(own))}
@@ -184,7 +184,7 @@ def without_comments(text: str) -> str:
 
 
 def _opened(tags: list[Tag]) -> list[Tag]:
-    """Return the tags of a URDF without those of visuals, which MuJoCo discards unless told otherwise."""
+    """Return the tags of a URDF without those of visuals, which MuJoCo discards by default."""
     if any(tag.values.get("discardvisual") == "false" for tag in tags):
         return tags
     result, inside = [], False
@@ -199,13 +199,13 @@ def _opened(tags: list[Tag]) -> list[Tag]:
 def _named(tags: list[Tag]) -> Iterator[str]:
     """Give the names of files as MuJoCo puts them together, but for the description's own folder."""
     folders = {values[key] for _, _, values in tags for key in _FOLDERS if key in values}
-    told = [values["strippath"] for _, _, values in tags if "strippath" in values]
+    stripped = [values["strippath"] for _, _, values in tags if "strippath" in values]
     for _, tag, values in tags:
         for key, value in values.items():
             if not key.startswith("file") or not value:
                 continue
             name = re.sub(r"^file://", "", value).replace("\\", "/")
-            if tag not in _PARTS and told and told[-1] == "true":
+            if tag not in _PARTS and stripped and stripped[-1] == "true":
                 name = name.rsplit("/", 1)[-1]
             elif _PACKAGE.match(name):  # see `packages`
                 continue

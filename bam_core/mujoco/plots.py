@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated run over time: positions, what the servo was told, and the torques behind it."""
+"""A simulated run over time: positions, commands, and the torques behind it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from bam_core.simulation.packing import pack
 from bam_core.simulation.rows import ENABLED, GOAL, SUPPLY
 
 DEFAULT_DT = 1e-3
-"""Time step where nothing else is said, s."""
+"""Time step by default, s."""
 
 _STEP_SLACK = 1e-9  # s; commands that fall on a step count for it in spite of rounding
 
@@ -66,7 +66,7 @@ class Replay:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BenchCommands:
-    """How a run on the bench starts and what it is told; angles count from where the arm hangs straight down.
+    """How a run on the bench starts, and its commands; angles count from where the arm hangs straight down.
 
     Attributes:
         goal_position: (n,) rad, in force from each time step on.
@@ -76,6 +76,8 @@ class BenchCommands:
         velocity: at the start, rad/s.
         case_temperature_rise: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
         kd: derivative gain, firmware units.
+        ki: integral gain, firmware units.
+        integral: of it at the start, rad; see `simulation.packing.initial_integral`.
     """
 
     goal_position: Array
@@ -85,6 +87,8 @@ class BenchCommands:
     velocity: float = 0.0
     case_temperature_rise: float = 0.0
     kd: float = 0.0
+    ki: float = 0.0
+    integral: float = 0.0
 
 
 def replay(
@@ -115,10 +119,12 @@ def replay(
     _require_step(dt)
     servo = load_servo(servo)
     servo.firmware.rate_time(kp, commands.kd)  # refuses one whose effect is not known
+    servo.firmware.integral_rate(kp, commands.ki)  # likewise
     run = _BenchRun(servo, bench_effects.corrected(bench), bench_effects, dt)
     data, actuation = run.data, run.actuation
     actuation.kp[:] = kp
     actuation.kd[:] = commands.kd
+    actuation.ki[:] = commands.ki
     actuation.case_temperature_rise[:] = commands.case_temperature_rise
     actuation.encoder_zero[:] = bench_effects.zero_offset
     goal, enabled = commands.goal_position, commands.torque_enabled
@@ -129,7 +135,7 @@ def replay(
     actuation.supply_voltage[0] = voltage[0]
     trace = np.empty((5, steps))
     with divergence_reported():
-        run.start(commands.position, commands.velocity)
+        run.start(commands)
         for k in range(steps):
             trace[0, k] = data.qpos[0]
             trace[1, k] = data.qvel[0]
@@ -174,14 +180,15 @@ class _BenchRun:
         self.actuation = actuate(model, self.data, {BENCH_JOINT: servo})
         self._motion = self.data.qpos, self.data.qvel, self.data.qfrc_applied
 
-    def start(self, position: float, velocity: float) -> None:
+    def start(self, commands: BenchCommands) -> None:
         """Write the initial state: MuJoCo's velocity belongs half a step before the position."""
-        self._put(position, velocity)
+        velocity = commands.velocity
+        self._put(commands, velocity)
         self.step()
         gained = self.data.qacc * self.actuation.model.opt.timestep
         if abs(self.actuation.friction_torque[0]) < self.actuation.friction_budget[0]:
             gained[0] = 0.0  # friction holds the servo
-        self._put(position, velocity - 0.5 * gained)
+        self._put(commands, velocity - 0.5 * gained)
 
     def step(self) -> None:
         """Advance by one time step, with the link's torque on both sides."""
@@ -193,13 +200,17 @@ class _BenchRun:
             applied[0], applied[1] = -pull, pull
         self.actuation.step()
 
-    def _put(self, position: float, velocity: float | Array) -> None:
+    def _put(self, commands: BenchCommands, velocity: float | Array) -> None:
         mujoco.mj_resetData(self.actuation.model, self.data)
-        self.data.qpos[:] = position
+        self.data.qpos[:] = commands.position
         if not self._is_rigid:
-            self.data.qpos[1] = self._link.rest(position, self._gravity_torque)
+            self.data.qpos[1] = self._link.rest(commands.position, self._gravity_torque)
         self.data.qvel[:] = velocity
-        self.actuation.reset()
+        actuation = self.actuation
+        actuation.reset()
+        (servo,) = actuation.servos
+        kp = float(actuation.kp[0]) * (1.0 + servo.servo_effects.firmware_gain)
+        actuation.integral_demand[:] = float(servo.firmware.gains(kp)[0]) * commands.integral
 
 
 def replay_recording(
@@ -229,8 +240,8 @@ def replay_recording(
         servo,
         firmware=servo.firmware.limited(recording.demand_limit).accelerated(recording.goal_acceleration),
     )
-    told = recorded_commands(servo, recording, dt, bench_effects)
-    run = replay(servo, recording.bench, told, dt=dt, kp=recording.kp, bench_effects=bench_effects)
+    commands = recorded_commands(servo, recording, dt, bench_effects)
+    run = replay(servo, recording.bench, commands, dt=dt, kp=recording.kp, bench_effects=bench_effects)
     return dataclasses.replace(run, position=run.position + zero, goal_position=run.goal_position + zero)
 
 
@@ -258,6 +269,8 @@ def recorded_commands(
     held = ((np.arange(steps) * dt + _STEP_SLACK) / period).astype(np.intp).clip(max=len(signals) - 1)
     return BenchCommands(
         kd=recording.kd,
+        ki=recording.ki,
+        integral=float(packed.logs.integral[lane]),
         goal_position=goal[held] - zero,
         torque_enabled=_means(enabled, period, dt, steps),
         supply_voltage=supply[held],
@@ -269,7 +282,7 @@ def recorded_commands(
 
 def _require_step(dt: float) -> None:
     if not dt > 0.0:
-        raise OutOfRange("time step", dt, "> 0", told=f"{dt:g} s")
+        raise OutOfRange("time step", dt, "> 0", printed=f"{dt:g} s")
 
 
 def _delayed(values: Array, steps: float) -> Array:

@@ -13,7 +13,7 @@ from bam_core.exchange.conformance.specification import Specification
 from bam_core.exchange.conformance.step import GoldenCase, ServoNumbers, Step
 from bam_core.servo.friction import FRICTION_MODELS, FRICTION_PARAMETERS
 
-VERSION = 2
+VERSION = 3
 """Of the cases; a new number where one changes."""
 
 _STATES = 99  # random states per law: every branch of eq. 10 comes up more than five times
@@ -74,6 +74,10 @@ def _cases() -> Iterator[GoldenCase]:
     yield _case("goal acceleration limit: run with resets", profiled, _run(profiled), every=_STEPS // 4)
     rated = _servo(rate_time=0.03)
     yield _case("derivative gain: run with resets", rated, _run(rated), every=_STEPS // 4)
+    integrated = _servo(stiffness=1.0, integral_rate=30.0, limit=0.15)
+    yield _case("integral gain: run with resets", integrated, _run(integrated), every=_STEPS // 4)
+    summed = _servo(integral_rate=8.0, dead_band=0.02, error_offset=0.01)
+    yield _case("integral gain, dead band and error offset: run", summed, _run(summed))
     band = _servo(dead_band=0.02, error_offset=0.01)
     yield _case("dead band and error offset: run", band, _run(band))
     yield _case("held by friction: rest", _servo(), _rest())

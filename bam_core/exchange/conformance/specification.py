@@ -23,6 +23,7 @@ class _State:
     set_point: float | None = None
     set_speed: float = 0.0
     error: float | None = None
+    integral: float = 0.0
     goal: float | None = None
     motor_torque: float = 0.0
 
@@ -51,6 +52,8 @@ class Specification:
             self._state.set_point = before.set_point
         if "rate_survives" in self._deviations:
             self._state.error = before.error
+        if "integral_survives" in self._deviations:
+            self._state.integral = before.integral
 
     def step(self, step: Step) -> tuple[float, float]:
         """Return motor torque and friction torque, N·m."""
@@ -67,7 +70,7 @@ class Specification:
         state.goal = step.goal
         if not step.enabled:
             state.set_point = state.error = None
-            state.set_speed = 0.0
+            state.set_speed = state.integral = 0.0
             braked = "braked_when_off" in deviations and servo.law == "voltage"
             return float(self._motor.torque(0.0, step.velocity)) if braked else 0.0
         start = step.position if state.set_point is None else state.set_point
@@ -81,10 +84,14 @@ class Specification:
         state.error = error
         band = 0.0 if "no_dead_band" in deviations else servo.dead_band
         offset = 0.0 if "no_error_offset" in deviations else servo.error_offset
-        shaped = 0.0 if abs(error) <= band else error + offset * np.sign(error)
+        counted = 0.0 if abs(error) <= band else error
+        shaped = counted + offset * np.sign(counted)
         time = 0.0 if "no_rate" in deviations else servo.rate_time
-        demand = servo.stiffness * (shaped + time * rate) - servo.damping * step.velocity
         limit = np.inf if "no_limit" in deviations else servo.limit
+        most = np.inf if "no_integral_limit" in deviations else servo.limit
+        growth = 0.0 if "no_integral" in deviations else servo.stiffness * servo.integral_rate * step.dt
+        state.integral = float(np.clip(state.integral + growth * counted, -most, most))
+        demand = servo.stiffness * (shaped + time * rate) + state.integral - servo.damping * step.velocity
         if servo.law == "current":
             supply = np.inf if "no_supply_limit" in deviations else servo.supply
             current = float(np.clip(demand, -limit, limit))

@@ -22,6 +22,8 @@ class ServoNumbers:
         damping: demand per rad/s, 0 but for the current law.
         limit: largest demand.
         rate_time: T of a derivative gain, s: the demand is stiffness·(e + T·ė).
+        integral_rate: of an integral gain, 1/s: an error e adds stiffness·integral_rate·e·dt to the demand in
+            every step, while torque is on. The sum is limited to ±limit, and is 0 where torque comes on.
         dead_band: error up to which the demand is zero, rad.
         error_offset: what is added to larger errors, in their direction, rad.
         goal_speed_limit: at which the set-point follows the goal, rad/s.
@@ -38,6 +40,7 @@ class ServoNumbers:
     damping: float = 0.0
     limit: float = 0.9
     rate_time: float = 0.0
+    integral_rate: float = 0.0
     dead_band: float = 0.0
     error_offset: float = 0.0
     goal_speed_limit: float = float("inf")

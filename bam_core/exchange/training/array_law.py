@@ -42,6 +42,7 @@ class ServoArrays(NamedTuple):
         damping: demand per rad/s.
         limit: largest demand.
         rate_time: T of a derivative gain, s.
+        integral_rate: by how much an error of 1 rad makes the integral grow in a second, 1/s.
         dead_band: error up to which the demand is zero, rad.
         error_offset: added to larger errors, in their direction, rad.
         goal_speed_limit: of the set-point, rad/s; `NO_LIMIT` where it jumps.
@@ -61,6 +62,7 @@ class ServoArrays(NamedTuple):
     damping: Numbers
     limit: Numbers
     rate_time: Numbers
+    integral_rate: Numbers
     dead_band: Numbers
     error_offset: Numbers
     goal_speed_limit: Numbers
@@ -87,12 +89,14 @@ class FirmwareState(NamedTuple):
         set_point: rad.
         set_speed: of the set-point, rad/s.
         error: of the last step, rad.
+        integral: of the integral gain, duty or A.
         running: 1 where torque was on in the last step, else 0.
     """
 
     set_point: Numbers
     set_speed: Numbers
     error: Numbers
+    integral: Numbers
     running: Numbers
 
 
@@ -169,7 +173,7 @@ def arrays_leave_out(servo: ServoModel) -> tuple[str, ...]:
 def begin(position: Numbers, *, xp: Any = np) -> FirmwareState:
     """Return the state of an episode that begins, in the shape of the positions."""
     zero = xp.zeros_like(position)
-    return FirmwareState(set_point=zero, set_speed=zero, error=zero, running=zero)
+    return FirmwareState(set_point=zero, set_speed=zero, error=zero, integral=zero, running=zero)
 
 
 def reset(state: FirmwareState, done: Numbers, *, xp: Any = np) -> FirmwareState:
@@ -203,9 +207,12 @@ def motor_torque(
     set_point, set_speed = _set_point(servo, start, xp.where(running, state.set_speed, 0.0), goal, dt, xp)
     error = set_point - joint.position
     rate = xp.where(running, (error - state.error) / dt, -joint.velocity)
-    shaped = xp.where(xp.abs(error) <= servo.dead_band, 0.0, error + servo.error_offset * xp.sign(error))
+    counted = xp.where(xp.abs(error) <= servo.dead_band, 0.0, error)
+    shaped = counted + servo.error_offset * xp.sign(counted)
+    growth = servo.stiffness * servo.integral_rate * counted * dt
+    integral = _clipped(xp.where(running, state.integral, 0.0) + growth, servo.limit, xp)
     wanted = servo.stiffness * (shaped + servo.rate_time * rate) - servo.damping * joint.velocity
-    demand = _clipped(wanted, servo.limit, xp)
+    demand = _clipped(wanted + integral, servo.limit, xp)
     back_emf = servo.torque_constant * joint.velocity
     regulated = _clipped(servo.resistance * demand + back_emf, servo.supply, xp)
     current_law = xp.zeros_like(demand) + servo.current_law > 0.5
@@ -217,6 +224,7 @@ def motor_torque(
         set_point=xp.where(enabled, set_point, zero),
         set_speed=xp.where(enabled, set_speed, zero),
         error=xp.where(enabled, error, zero),
+        integral=xp.where(enabled, integral, zero),
         running=xp.where(enabled, zero + 1.0, zero),
     )
     return new, xp.where(enabled, torque, zero)
@@ -325,6 +333,7 @@ def _numbers(servo: ServoModel, gains: DriveGains) -> ServoArrays:
         damping=damping,
         limit=firmware.demand_limit * (1.0 - effects.limit_shortfall),
         rate_time=firmware.rate_time(gains.kp, gains.kd),
+        integral_rate=firmware.integral_rate(gains.kp, gains.ki),
         dead_band=firmware.dead_band,
         error_offset=firmware.error_offset,
         goal_speed_limit=min(slewed, NO_LIMIT),

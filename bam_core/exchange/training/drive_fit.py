@@ -12,7 +12,12 @@ from scipy.optimize import minimize
 from bam_core.arrays import Array
 from bam_core.errors import BadData
 from bam_core.exchange.training.drive_rollout import drive_positions
-from bam_core.exchange.training.linear_drive import DriveGains, LinearDrive, nearest_drive
+from bam_core.exchange.training.linear_drive import (
+    LOAD_SHARE,
+    DriveGains,
+    LinearDrive,
+    nearest_drive,
+)
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
@@ -24,7 +29,6 @@ MOTIONS = ("sin_time_square", "sin_sin", "up_and_down")
 FITTED = ("frictionloss", "viscous_damping", "stiffness")
 """What is fitted, as attributes of `LinearDrive`."""
 
-_FIT_LOAD = 0.15  # of the stall torque: gravity of the load, in the range of an arm's own weight
 _TEST_LOADS = (0.1, 0.2)  # likewise, of those that errors are reported of
 _LENGTH = 0.15  # m
 _EVALUATIONS = 120  # at 30 ms each; later ones change the error by less than 0.1 mrad
@@ -58,7 +62,7 @@ class PricedDrive:
     remarks: tuple[str, ...]
 
 
-def standard_motions(servo: ServoModel, gains: DriveGains, load: float = _FIT_LOAD) -> list[Recording]:
+def standard_motions(servo: ServoModel, gains: DriveGains, load: float = LOAD_SHARE) -> list[Recording]:
     """Return the commands of the standard motions.
 
     Args:
@@ -70,7 +74,7 @@ def standard_motions(servo: ServoModel, gains: DriveGains, load: float = _FIT_LO
     bench = PendulumBench(mass=mass, length=_LENGTH)
     settings = SynthesisSettings(sample_period=_SAMPLE_PERIOD, supply_voltage=gains.supply_voltage)
     runs = [commanded(servo, bench, name, gains.kp, settings) for name in MOTIONS]
-    return [replace(run, kd=gains.kd) for run in runs]
+    return [replace(run, kd=gains.kd, ki=gains.ki) for run in runs]
 
 
 def fit_drive(
@@ -163,4 +167,4 @@ def _at_gains(run: Recording, gains: DriveGains) -> Recording:
             advice="leave this recording out",
         )
     supply = run.supply_voltage if gains.supply_voltage is None else gains.supply_voltage
-    return replace(run, kp=gains.kp, kd=gains.kd, supply_voltage=supply)
+    return replace(run, kp=gains.kp, kd=gains.kd, ki=gains.ki, supply_voltage=supply)

@@ -24,7 +24,11 @@ def drive_positions(drive: LinearDrive, commands: Recording, delay: float = 0.0)
         commands: goals, bench and start of a run whose torque is on.
         delay: of the goal, s.
     """
-    model = drive_model(drive, commands)
+    return model_positions(drive_model(drive, commands), commands, delay)
+
+
+def model_positions(model: mujoco.MjModel, commands: Recording, delay: float = 0.0) -> Array:
+    """Return the positions (n,) rad of a model from `drive_model`; arguments as of `drive_positions`."""
     data = mujoco.MjData(model)
     data.qpos[0] = commands.position[0]
     state = np.empty(mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS))

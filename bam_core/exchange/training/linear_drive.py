@@ -10,6 +10,9 @@ from bam_core.exchange.linearisation import left_out, linear_motor, m1_friction
 from bam_core.servo.model import ServoLike, load_servo
 from bam_core.servo.plausible import require_plausible
 
+LOAD_SHARE = 0.15
+"""Of the stall torque: gravity of a load in the range of an arm's own weight."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DriveGains:
@@ -18,6 +21,7 @@ class DriveGains:
     Attributes:
         kp: position gain, firmware units.
         kd: derivative gain, firmware units.
+        ki: integral gain, firmware units. A linear drive has none; `fit_drive` prices its absence.
         supply_voltage: V; None: the servo's nominal one.
 
     Raises:
@@ -26,12 +30,14 @@ class DriveGains:
 
     kp: float
     kd: float = 0.0
+    ki: float = 0.0
     supply_voltage: float | None = None
 
     def __post_init__(self) -> None:
         require_positive("drive", kp=self.kp)
         require_plausible("kp", "kp", self.kp, "firmware units")
         require_plausible("kd", "kd", self.kd, "firmware units")
+        require_plausible("ki", "ki", self.ki, "firmware units")
         if self.supply_voltage is not None:
             require_positive("drive", supply_voltage=self.supply_voltage)
             require_plausible("supply_voltage", "supply_voltage", self.supply_voltage, "V")
@@ -117,5 +123,12 @@ def nearest_drive(servo: ServoLike, gains: DriveGains) -> tuple[LinearDrive, lis
         lacks.append(
             f"supply: it limits the current, to none at {drive.velocity_limit:.3g} rad/s. Drives without a "
             "torque-speed curve leave this out"
+        )
+    if integral_rate := firmware.integral_rate(gains.kp, gains.ki):
+        load = LOAD_SHARE * servo.stall_torque(supply)
+        lacks.append(
+            f"ki: is left out, a linear drive has no integral. A load of {load:.2g} N·m leaves it"
+            f" {1e3 * load / stiffness:.3g} mrad off its goal; the servo removes that within about"
+            f" {1.0 / integral_rate:.2g} s"
         )
     return drive, remarks + more + lacks

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,8 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.identification.uncertainty.drawn_servos import draw_servos
 from bam_core.identification.uncertainty.prediction_file import drawable
+from bam_core.mujoco.step_law import Number
+from bam_core.servo.friction import coefficient_names
 from bam_core.servo.model import load_servo, servo_path
 from bam_core.servo.parameters import PARAMETER_UNITS
 
@@ -76,3 +79,14 @@ def servo_draws(source: str | os.PathLike[str], count: int, seed: int = 0) -> Se
         seed=seed,
         varies=drawable(source).variation is not None,
     )
+
+
+def drawn_numbers(parameters: Mapping[str, Array]) -> dict[str, Array]:
+    """Return those draws that mjlab's `servo_actuator` applies, by name in `step_law.Number`.
+
+    `load` and `load_stribeck` of M3 and M4 are two numbers each. The armature is the model's, not the law's.
+    """
+    numbers = {name: values for own, values in parameters.items() for name in coefficient_names(own)}
+    return {
+        name: values for name, values in numbers.items() if name in Number.__members__ and name != "armature"
+    }

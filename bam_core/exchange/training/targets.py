@@ -14,14 +14,16 @@ from xml.etree import ElementTree
 from bam_core._version import __version__
 from bam_core.exchange.training.drive_fit import PricedDrive
 from bam_core.exchange.training.linear_drive import DriveGains, LinearDrive
+from bam_core.mujoco.native import NativeServo
 from bam_core.servo.model import ServoModel
 
 Draws = Mapping[str, list[float]]
 """Joint draws of a drive: for each of `DRAWN`, one value per draw."""
 
-_PLAYGROUND = ("stiffness", "damping", "effort_limit", "joint_damping", "armature", "frictionloss")
+PLAYGROUND_COLUMNS = ("stiffness", "damping", "effort_limit", "joint_damping", "armature", "frictionloss")
+"""Columns of draws in files for Playground, as attributes of `LinearDrive`."""
 
-DRAWN = (*_PLAYGROUND, "drive_damping")
+DRAWN = (*PLAYGROUND_COLUMNS, "drive_damping")
 """What files randomise, as attributes of `LinearDrive`."""
 
 Writer = Callable[[ServoModel, DriveGains, PricedDrive, Draws], str]
@@ -54,8 +56,12 @@ def mujoco_xml(servo: ServoModel, gains: DriveGains, priced: PricedDrive, draws:
 
 
 def mjlab(servo: ServoModel, gains: DriveGains, priced: PricedDrive, draws: Draws) -> str:
-    """Return a module with mjlab's position and DC-motor actuators."""
+    """Return a module with mjlab's position and DC-motor actuators, and ours with the full law."""
     drive = priced.drive
+    native = NativeServo(
+        servo=servo, kp=gains.kp, kd=gains.kd, ki=gains.ki, supply_voltage=gains.supply_voltage
+    )
+    numbers = {name: float(text) for name, text in native.config().items()}
     joint = _fields(
         armature=drive.armature, frictionloss=drive.frictionloss, viscous_damping=drive.viscous_damping
     )
@@ -84,6 +90,26 @@ def dc_motor_actuator(*target_names_expr: str) -> DcMotorActuatorCfg:
 {_fields(**_curve(drive))}
 {joint}
     )
+
+
+def servo_actuator(*target_names_expr: str, draws: str | None = None, **options):
+    """The full law of the servo; needs bam_bench with mujoco-warp, see its page on training.
+
+    Args:
+        draws: npz of `bam export SERVO --draws N`: every servo gets one of them at each reset.
+        options: of mjlab's ActuatorCfg, such as delay_min_lag and delay_max_lag.
+    """
+    from bam_core.exchange.training.mjlab_actuator import ServoActuatorCfg
+
+    return ServoActuatorCfg(
+        target_names_expr=target_names_expr, numbers=NUMBERS, draws=draws, **options
+    )
+
+
+NUMBERS = {{
+{_lines(numbers)}
+}}
+"""Of the full law, SI."""
 ''',
     )
 
@@ -242,21 +268,27 @@ def set_servo(entity, dofs_idx_local: Sequence[int]) -> None:
 
 def playground(servo: ServoModel, gains: DriveGains, priced: PricedDrive, draws: Draws) -> str:
     """Return a module with a `domain_randomize(model, rng)` of MuJoCo Playground, from joint draws."""
-    rows = zip(*(draws[name] for name in _PLAYGROUND), strict=True)
+    rows = zip(*(draws[name] for name in PLAYGROUND_COLUMNS), strict=True)
     table = ",\n".join("        [" + ", ".join(number(value) for value in row) + "]" for row in rows)
     return _module(
         servo,
         gains,
         priced,
         f'''
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import jax
 import jax.numpy as jp
-from mujoco import mjx
+
+if TYPE_CHECKING:
+    from mujoco import mjx
 
 DOFS = None  # which degrees of freedom have this servo, as in jp.arange(6, 12); None: those of actuators
 ACTUATORS = None  # which actuators; None: all
 
-# One row per draw: {", ".join(_PLAYGROUND)}. A row is drawn whole, for its values belong together.
+# One row per draw: {", ".join(PLAYGROUND_COLUMNS)}. A row is drawn whole, for its values belong together.
 DRAWS = jp.array(
     [
 {table},
@@ -316,10 +348,10 @@ TARGETS: Mapping[str, tuple[str, Writer]] = MappingProxyType(
 
 def about(servo: ServoModel, gains: DriveGains, priced: PricedDrive) -> list[str]:
     """Return the lines that every file begins with: what it is, and what it costs."""
-    kd = f", kd {gains.kd:g}" if gains.kd else ""
+    others = "".join(f", {name} {gain:g}" for name, gain in (("ki", gains.ki), ("kd", gains.kd)) if gain)
     supply = servo.nominal_voltage if gains.supply_voltage is None else gains.supply_voltage
     return [
-        f"{servo.title} at kp {gains.kp:g}{kd} and {supply:g} V, written by bam_bench {__version__}.",
+        f"{servo.title} at kp {gains.kp:g}{others} and {supply:g} V, written by bam_bench {__version__}.",
         f"Constant friction in place of {servo.friction_model}, fitted to {', '.join(priced.motions)}:",
         f"{1e3 * priced.errors['fitted']:.2g} mrad from the whole law on the mean, with other loads.",
     ]
@@ -353,6 +385,10 @@ def _fields(**values: float) -> str:
 
 def _dictionary(values: Mapping[str, float]) -> str:
     return "{" + ", ".join(f'"{name}": {number(value)}' for name, value in values.items()) + "}"
+
+
+def _lines(values: Mapping[str, float]) -> str:
+    return "\n".join(f'    "{name}": {number(value)},' for name, value in values.items())
 
 
 def _module(servo: ServoModel, gains: DriveGains, priced: PricedDrive, body: str) -> str:

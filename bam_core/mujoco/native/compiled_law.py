@@ -15,8 +15,12 @@ from bam_core.mujoco.native.library import doubles, interface
 from bam_core.servo.law_values import law_values
 from bam_core.servo.model import ServoModel
 
-OK, NO_ROW, NOT_FINITE = 0, 1, 2
-"""What `before_solver` and `before_gears` return; NO_ROW: a joint lacks its friction row."""
+OK, NO_ROW, NOT_FINITE, REFUSED = 0, 1, 2, 3
+"""What `before_solver` and `before_gears` return.
+
+NO_ROW: a joint lacks its friction row. REFUSED: options of the model, changed since the last step, do not
+allow the law; nothing was done.
+"""
 
 
 class _Robot(ctypes.Structure):

@@ -11,6 +11,7 @@ import mujoco
 from bam_core.errors import Conflict
 from bam_core.errors.checks import require_positive
 from bam_core.mujoco.actuators import (
+    add_plain_actuator,
     goal_range,
     is_driver,
     remove_actuators,
@@ -36,9 +37,10 @@ class NativeServo:
         servo: its constants; a library name or the path of a servo file is loaded.
         kp: position gain, firmware units; None: that of the factory.
         kd: derivative gain, firmware units.
+        ki: integral gain, firmware units.
         supply_voltage: V; None: the servo's nominal voltage.
         case_temperature_rise: of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
-        encoder_zero: what the encoder says where the joint is at zero, rad.
+        encoder_zero: reading of the encoder where the joint is at zero, rad.
         has_torque_enable: with a second control, torque enable, 0 to 1; without, torque is on.
 
     Raises:
@@ -48,6 +50,7 @@ class NativeServo:
     servo: ServoLike
     kp: float | None = None
     kd: float = 0.0
+    ki: float = 0.0
     supply_voltage: float | None = None
     case_temperature_rise: float = 0.0
     encoder_zero: float = 0.0
@@ -66,7 +69,9 @@ class NativeServo:
         values = law_values(servo)
         values["kp"] = servo.firmware.factory_kp if self.kp is None else self.kp
         values["kd"] = self.kd
+        values["ki"] = self.ki
         servo.firmware.rate_time(values["kp"], self.kd)
+        servo.firmware.integral_rate(values["kp"], self.ki)
         values["case_temperature_rise"] = self.case_temperature_rise
         values["encoder_zero"] = self.encoder_zero
         if self.supply_voltage is not None:
@@ -129,13 +134,13 @@ def equip_native(
             if joint in places:
                 reset_actuator(spec, places[joint], joint)
             else:
-                places[joint] = spec.add_actuator(name=joint)
+                places[joint] = add_plain_actuator(spec, joint)
                 controls.append(Control(joint=joint))
             _drive(places[joint], joint)
             if (limits := ranges[joint]) is not None:
                 places[joint].ctrllimited, places[joint].ctrlrange = mujoco.mjtLimited.mjLIMITED_TRUE, limits
             if servo.has_torque_enable:
-                _drive(spec.add_actuator(name=f"{joint}_torque_enable"), joint)
+                _drive(add_plain_actuator(spec, f"{joint}_torque_enable"), joint)
                 controls.append(Control(value=1.0))
     if not start_contacts:
         exclude_start_contacts(spec)

@@ -9,7 +9,7 @@
 namespace bam {
 namespace {
 
-enum Status { kOk, kNoRow, kNotFinite };
+enum Status { kOk, kNoRow, kNotFinite, kRefused };
 
 struct Servo {
   Command command;
@@ -25,6 +25,13 @@ struct Robot {
   Servo* servos;
   int count;
 };
+
+bool AreStepsStable(const Robot& robot) {
+  for (int i = 0; i < robot.count; ++i) {
+    if (!IsStepStable(robot.model, JointOf(robot.model, robot.joints[i]), robot.constants[i])) return false;
+  }
+  return true;
+}
 
 }  // namespace
 }  // namespace bam
@@ -52,6 +59,7 @@ void bam_servo_reset(Robot* robot) {
 int bam_servo_before_solver(Robot* robot) {
   const mjModel* m = robot->model;
   mjData* d = robot->data;
+  if (!bam::AreOptionsAllowed(m) || !bam::AreStepsStable(*robot)) return bam::kRefused;
   int status = bam::kOk;
   int row = d->ne;
   for (int i = 0; i < robot->count; ++i) {
@@ -92,6 +100,7 @@ void bam_servo_after_solver(Robot* robot) {
 
 // Motor torques and friction budgets of a step that others make, with gears.
 int bam_servo_before_gears(Robot* robot) {
+  if (!bam::AreStepsStable(*robot)) return bam::kRefused;
   int status = bam::kOk;
   for (int i = 0; i < robot->count; ++i) {
     bam::Servo& servo = robot->servos[i];

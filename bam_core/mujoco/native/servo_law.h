@@ -57,6 +57,7 @@ constexpr double kFirstStep = -1.0;  // was_enabled before the first step
   FIELD(goal_speed_limit, 0.0)            /* firmware: speed of its set-point, rad/s; 0: unlimited */            \
   FIELD(goal_acceleration_limit, 0.0)     /* firmware: acceleration of its set-point, rad/s²; 0: unlimited */    \
   FIELD(kd_scale, 0.0)                    /* firmware: effect of kd on the error's rate, s per kp */              \
+  FIELD(ki_scale, 0.0)                    /* firmware: effect of ki on the error's integral, 1/s per kp */         \
   FIELD(overload_threshold, 1.0)          /* firmware: smallest demand that is overload, 0..1 of demand_limit */ \
   FIELD(overload_time, 0.0)               /* firmware: time of overload until protection begins, s; 0: never */  \
   FIELD(overload_limit, 1.0)              /* firmware: limit of protected demands, 0..1 of demand_limit */       \
@@ -76,6 +77,7 @@ struct Constants {
   FIELD(goal_duty, kNoDuty)         /* duty or A; NaN: the firmware follows the goal position */                 \
   FIELD(kp, 0.0)                    /* position gain, firmware units */                                          \
   FIELD(kd, 0.0)                    /* derivative gain, firmware units */                                        \
+  FIELD(ki, 0.0)                    /* integral gain, firmware units */                                          \
   FIELD(supply_voltage, 0.0)        /* V */                                                                      \
   FIELD(case_temperature_rise, 0.0) /* of the motor's case above the temperature at which R was measured, K */   \
   FIELD(encoder_zero, 0.0)          /* reading of the encoder at joint position 0, rad */
@@ -93,6 +95,7 @@ struct Command {
   FIELD(set_point_speed, 0.0)     /* of the firmware, where its acceleration is limited, rad/s */                \
   FIELD(past_error, 0.0)          /* of the last demand, rad */                                                  \
   FIELD(is_past_known, 0.0)       /* 1: past_error is of the period before */                                    \
+  FIELD(integral_demand, 0.0)     /* of the integral gain, duty or A */                                          \
   FIELD(overload, 0.0)            /* time for which demands have been overload, s */                             \
   FIELD(unprotected_goal, 0.0)    /* the last goal before protection began, rad */                               \
   FIELD(reversal_correction, 0.0) /* friction to leave out of the next steps, in budgets of a step */            \
@@ -224,6 +227,15 @@ inline double DerivativeDemand(const Constants& c, const Command& u, double erro
   return c.demand_per_kp_rad * c.kd_scale * u.kd * rate;
 }
 
+// What the integral gain adds to the demand, duty or A: the sum of errors outside of the dead band. It is limited to the
+// largest demand; bam_core/servo/firmware.py gives the reason. Updates its memory in `next`.
+inline double IntegralDemand(const Constants& c, const Command& u, double error, double period, Memory* next) {
+  if (c.ki_scale <= 0.0 || u.ki == 0.0) return next->integral_demand = 0.0;
+  const double counted = std::abs(error) <= c.dead_band ? 0.0 : error;
+  const double sum = next->integral_demand + c.demand_per_kp_rad * c.ki_scale * u.ki * counted * period;
+  return next->integral_demand = Clamp(sum, -c.demand_limit, c.demand_limit);
+}
+
 // Demand, limited by the protection from overload; updates its state in `next`. `period` is the time for which the
 // demand holds, s.
 inline double LimitByOverload(const Constants& c, double wanted, double goal, double period, Memory* next) {
@@ -251,7 +263,7 @@ inline double Demand(const Constants& c, const Command& u, double time, double d
   if (memory.was_enabled == kFirstStep) next->set_point = u.goal_position;  // it has reached the goal before
   next->was_enabled = u.torque_enabled;
   if (!(u.torque_enabled > 0.0)) {
-    next->held_demand = next->overload = next->is_past_known = 0.0;
+    next->held_demand = next->overload = next->is_past_known = next->integral_demand = 0.0;
     return memory.held_demand;
   }
   const bool is_due =
@@ -269,11 +281,11 @@ inline double Demand(const Constants& c, const Command& u, double time, double d
     const double error = next->set_point - seen;
     double wanted = c.demand_per_kp_rad * u.kp * PositionError(c, error) -
                     c.demand_per_root_kp_velocity * std::sqrt(std::abs(u.kp)) * velocity;
-    wanted += DerivativeDemand(c, u, error, velocity, period, next);
+    wanted += DerivativeDemand(c, u, error, velocity, period, next) + IntegralDemand(c, u, error, period, next);
     renewed = LimitByOverload(c, Clamp(wanted, -c.demand_limit, c.demand_limit), u.goal_position, period, next);
   } else {
     next->set_point = position;
-    next->set_point_speed = next->overload = next->is_past_known = 0.0;
+    next->set_point_speed = next->overload = next->is_past_known = next->integral_demand = 0.0;
   }
   next->held_demand = renewed;
   const double stale = was_enabled ? 0.5 * std::min(c.period / dt, 1.0) : 0.0;
@@ -373,15 +385,22 @@ inline void LimitFriction(const Constants& c, const Command& u, State* state) {
 
 // Excess of friction in a step in which the direction of motion reverses, in budgets of a step.
 //
-// The solver applies friction against the new direction during the whole step. But until the reversal, friction
-// opposed the old direction. Without a correction, every reversal would cost an error of first order in dt. The next
-// steps leave out the excess. So friction never adds energy.
-inline double ReversalCorrection(const Memory& next, double before, double velocity, double dt) {
-  const double friction = next.friction_torque;
-  const bool turns = before * velocity < 0.0 && friction * velocity < 0.0;
-  if (!turns || IsHeldByFriction(friction, next.past_budget)) return 0.0;
-  const double without_turn = std::abs(velocity - before) + 2.0 * dt * next.inverse_inertia * std::abs(friction);
-  return 2.0 * std::abs(before) / without_turn;
+// Where the joint turns, the solver applies friction against the new direction during the whole step. But until the
+// reversal, friction opposed the old direction. Where some friction within the budget ends the step at rest, the solver
+// applies that, though a push beyond the budget would have turned the joint round. Without a correction, every reversal
+// would cost an error of first order in dt. The next steps leave out the excess. So friction never adds energy.
+//
+// With speed v before, push N against it, budget F and g = dt / inertia, the joint stops after the share
+// s = v / (g (N + F)) of the step. Then it has the speed (1 - s) g (N - F) at its end.
+inline double ReversalCorrection(double before, double velocity, double friction, double budget, double gain) {
+  if (!IsHeldByFriction(friction, budget)) {
+    const bool turns = before * velocity < 0.0 && friction * velocity < 0.0;
+    return turns ? 2.0 * std::abs(before) / (std::abs(velocity - before) + 2.0 * gain * std::abs(friction)) : 0.0;
+  }
+  const double push = (before < 0.0 ? -friction : friction) + std::abs(before) / gain;
+  if (push <= budget) return 0.0;
+  const double share = std::abs(before) / (gain * (push + budget));
+  return (1.0 - share) * (push - budget) / budget;
 }
 
 // Ends a step with the results of the solver: `next` is completed and becomes `memory`.
@@ -393,8 +412,12 @@ inline void EndStep(const Constants& c, double dt, double velocity, double accel
   Memory& next = state->next;
   const Drive& drive = state->drive;
   next.friction_torque = friction;
-  next.past_budget = drive.friction_budget;
-  next.reversal_correction += ReversalCorrection(next, drive.start_velocity, velocity, dt);
+  const double budget = drive.friction_budget, gain = dt * next.inverse_inertia;
+  next.past_budget = budget;
+  // Where a part of the budget was left out on purpose, the step before was the reversal.
+  if (gain > 0.0 && !IsHeldByFriction(drive.friction_limit, budget)) {
+    next.reversal_correction += ReversalCorrection(drive.start_velocity, velocity, friction, budget, gain);
+  }
   next.acceleration = acceleration;
   // External torque with `other` of this step instead of the previous one.
   const double external = drive.external_torque - state->memory.other_torque + other;

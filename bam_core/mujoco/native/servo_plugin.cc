@@ -42,6 +42,7 @@ struct Attribute {
 constexpr Attribute kAttributes[] = {
     BAM_CONSTANTS(BAM_ATTRIBUTE){"kp", &Configuration::kp},
     {"kd", &Configuration::kd},
+    {"ki", &Configuration::ki},
     {"supply_voltage", &Configuration::supply_voltage},
     {"case_temperature_rise", &Configuration::case_temperature_rise},
     {"encoder_zero", &Configuration::encoder_zero},
@@ -166,6 +167,10 @@ bool ReadConfiguration(const mjModel* m, int instance, Configuration* configurat
     Refuse("config kd is %g, and the firmware has no kd_scale (its effect is not known); leave kd out", configuration->kd);
     return false;
   }
+  if (configuration->ki > 0.0 && configuration->ki_scale == 0.0) {
+    Refuse("config ki is %g, and the firmware has no ki_scale (its effect is not known); leave ki out", configuration->ki);
+    return false;
+  }
   if (!(configuration->supply_voltage > 0.0)) {
     Refuse("config supply_voltage is missing or not above 0; state it in V%s", "");
     return false;
@@ -257,11 +262,9 @@ bool Attach(const mjModel* m, int instance, Servo* servo) {
     Refuse("option flag frictionloss: is disabled; set it to \"enable\"%s", "");
     return false;
   }
-  const Constants& c = servo->configuration;
-  const double longest = c.resistance / (c.torque_constant * c.torque_constant * m->dof_invweight0[servo->joint.dof]);
-  if (m->opt.timestep >= longest) {
+  if (!IsStepStable(m, servo->joint, servo->configuration)) {
     Refuse("joint '%s': the time step of %g s is unstable with its back-EMF and inertia (expected < %.2g s); "
-           "shorten it", JointName(m, joint), m->opt.timestep, longest);
+           "shorten it", JointName(m, joint), m->opt.timestep, LongestStep(m, servo->joint, servo->configuration));
     return false;
   }
   return true;
@@ -273,11 +276,16 @@ bool ReadServo(const mjModel* m, int instance, Servo* servo) {
 }
 
 // The servo in the model that is stepped. Rollouts step many models with the mjData of one of them: a servo is read
-// anew where the model is another one.
+// anew where the model is another one, or where its options do not allow the law any more, which is refused.
 const Servo& ServoIn(const mjModel* m, mjData* d, int instance) {
   Servo* servo = ServoOf(d, instance);
-  if ((servo->model != m || servo->attributes != AttributesOf(m, instance)) && !ReadServo(m, instance, servo)) {
-    mju_error("%s: a model that is stepped with the data of another one is refused", kName);
+  const bool is_known = servo->model == m && servo->attributes == AttributesOf(m, instance);
+  if (!is_known || !AreOptionsAllowed(m) || !IsStepStable(m, servo->joint, servo->configuration)) {
+    Servo anew;
+    if (!ReadServo(m, instance, &anew)) {
+      mju_error("%s: a model that is stepped with the data of another one is refused", kName);
+    }
+    *servo = anew;
   }
   return *servo;
 }

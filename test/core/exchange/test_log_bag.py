@@ -63,11 +63,13 @@ def test_a_log_comes_back_with_the_same_samples(tmp_path: Path, index: int, logs
     assert back == original
 
 
-def test_a_derivative_gain_stays_in_bag_and_log(tmp_path: Path) -> None:
-    recording = dataclasses.replace(random_run(1, 5e-3), kd=32.0)
+def test_integral_and_derivative_gains_stay_in_bag_and_log(tmp_path: Path) -> None:
+    recording = dataclasses.replace(random_run(1, 5e-3), ki=3.0, kd=32.0)
     write_bag(recording, tmp_path / "bag", start_ns=START)
     assert read_bag(tmp_path / "bag").kd == 32.0
+    assert read_bag(tmp_path / "bag").ki == 3.0
     assert bam_log(recording)["kd"] == 32.0
+    assert bam_log(recording)["ki"] == 3.0
 
 
 def test_a_limited_acceleration_stays_in_a_log_and_no_bag_loses_it(tmp_path: Path) -> None:
@@ -175,5 +177,6 @@ def test_another_damping_than_the_usual_one_names_its_firmware(
     finding = logged(caplog)[0]
     assert isinstance(finding, OtherDamping)
     assert (finding.damping, finding.firmware, finding.usual) == (1.0, "erob80_c1", "erob80")
-    with refused(OutOfRange, thing="damping", value=0.5):
-        read_json_log(erob_log(tmp_path / "b.json", damping=0.5))
+    for damping in (0.0, 0.5):  # none is that of another maker's servo
+        with refused(OutOfRange, thing="damping", value=damping):
+            read_json_log(erob_log(tmp_path / "b.json", damping=damping))

@@ -9,7 +9,16 @@ import mujoco
 import numpy as np
 import pytest
 
-from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, UnknownName, Unreadable, Unsupported
+from bam_core.errors import (
+    BamError,
+    Conflict,
+    Malformed,
+    Missing,
+    OutOfRange,
+    UnknownName,
+    Unreadable,
+    Unsupported,
+)
 from bam_core.mujoco import (
     BENCH_JOINT,
     ServoActuation,
@@ -109,6 +118,32 @@ def test_mistakes_are_named() -> None:
         model = compile_robot(spec)
         with refused(Unsupported, thing=f"model option {option}"):
             ServoActuation(model, mujoco.MjData(model), {BENCH_JOINT: SERVO})
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "error", "thing"),
+    [
+        ("timestep", 10.0, Conflict, "joint 'joint'"),
+        ("integrator", mujoco.mjtIntegrator.mjINT_RK4, Unsupported, "model option integrator"),
+        ("solver", mujoco.mjtSolver.mjSOL_CG, Unsupported, "model option solver"),
+    ],
+)
+def test_options_that_are_changed_later_are_refused_as_at_the_start(
+    option: str, value: float, error: type[BamError], thing: str
+) -> None:
+    actuation, alone = on_bench(SERVO), on_bench(SERVO)
+    for either in (actuation, alone):
+        either.goal_position[:] = 0.5
+        either.step()
+    before = getattr(actuation.model.opt, option)
+    setattr(actuation.model.opt, option, value)
+    with refused(error, thing=thing):
+        actuation.step()
+    setattr(actuation.model.opt, option, before)
+    actuation.step()  # goes on as if nothing had been
+    alone.step()
+    assert (actuation.position, actuation.velocity) == (alone.position, alone.velocity)
+    assert (actuation.data.qfrc_applied == alone.data.qfrc_applied).all()
 
 
 def test_a_free_base_is_not_offered_as_a_joint_for_a_servo() -> None:

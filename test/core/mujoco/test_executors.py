@@ -9,6 +9,7 @@ the library were found with "midpoint" or converted to it: nothing but the steps
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -91,8 +92,13 @@ def test_the_reference_moves_a_library_servo_as_the_kernel(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", servo_names())
 def test_what_tells_executors_apart_is_the_length_of_mujoco_s_steps(name: str) -> None:
-    """With steps a quarter as long, MuJoCo comes closer to the kernel at its own fine steps."""
+    """With steps a quarter as long, MuJoCo comes closer to the kernel at its own fine steps.
+
+    Counts of the encoder are left out. Where one of them asks for more torque than friction has, motions at
+    rest part at counts, whatever the steps are.
+    """
     servo = load_servo(name)
+    servo = replace(servo, servo_effects=replace(servo.servo_effects, encoder_quantisation=0.0))
     recordings = runs(servo, 7)
     limit = validated(servo, recordings, substeps=8)
     coarse, fine = (
@@ -105,6 +111,14 @@ def test_what_tells_executors_apart_is_the_length_of_mujoco_s_steps(name: str) -
         for dt in (DT, DT / 4)
     )
     assert fine < 0.5 * coarse or coarse < 1e-5  # rad; then other things tell them apart, all of them tiny
+
+
+def test_a_reversal_costs_nothing_where_friction_could_end_its_step_at_rest() -> None:
+    """Each of the swings of an arm that falls freely has two; without a correction, 80 µrad on the mean."""
+    servo = load_servo("xl330_bam")
+    (run,) = (run for run in runs(servo, 7) if "lift_and_drop" in run.name)
+    (limit,) = validated(servo, [run], substeps=8)
+    assert np.abs(simulate_recording(servo, run, dt=DT) - limit).mean() < 1e-5
 
 
 @pytest.mark.parametrize("is_native", [False, True])

@@ -8,10 +8,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Unsupported
 from bam_core.exchange.training.drive_fit import standard_motions
 from bam_core.exchange.training.drive_rollout import drive_positions
-from bam_core.exchange.training.linear_drive import DriveGains, nearest_drive
+from bam_core.exchange.training.linear_drive import LOAD_SHARE, DriveGains, nearest_drive
 from bam_core.servo.effects import ServoEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo
@@ -53,6 +53,19 @@ def test_a_derivative_gain_is_damping_within_the_limit() -> None:
     time = servo.firmware.rate_time(16, 32)
     assert time > 0.0
     assert with_kd.damping == pytest.approx(without.damping + without.stiffness * time)
+
+
+def test_an_integral_gain_is_left_out_and_the_error_that_it_would_remove_is_named() -> None:
+    servo = load_servo("mx106")
+    without, remarks = nearest_drive(servo, DriveGains(kp=16))
+    same, more = nearest_drive(servo, DriveGains(kp=16, ki=32))
+    assert same == without
+    (line,) = (line for line in more if line.startswith("ki"))
+    assert not any(line.startswith("ki") for line in remarks)
+    error = 1e3 * LOAD_SHARE * servo.stall_torque() / same.stiffness
+    assert f"{error:.3g} mrad" in line
+    with pytest.raises(Unsupported):
+        nearest_drive(load_servo("sts3215"), DriveGains(kp=16, ki=32))
 
 
 def test_stiffness_and_limits_follow_the_supply() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -14,6 +15,8 @@ from bam_core.exchange.training.drive_fit import PricedDrive, fit_drive, standar
 from bam_core.exchange.training.drive_rollout import STEP, drive_model
 from bam_core.exchange.training.linear_drive import DriveGains
 from bam_core.exchange.training.targets import DRAWN, TARGETS, span
+from bam_core.mujoco.step_law import Number
+from bam_core.servo.law_values import law_values
 from bam_core.servo.model import load_servo
 
 GAINS = DriveGains(kp=16, kd=32)
@@ -135,3 +138,16 @@ def test_a_servo_of_unknown_uncertainty_is_drawn_as_it_is() -> None:
 def test_the_span_is_the_middle_of_the_draws() -> None:
     assert span([float(value) for value in range(101)], 50.0) == (0.1, 1.9)
     assert span([0.0], 0.0) == (1.0, 1.0)
+
+
+def test_the_full_law_of_mjlab_has_all_numbers_that_it_needs(
+    priced: PricedDrive, draws: dict[str, list[float]]
+) -> None:
+    scope: dict[str, Any] = {}
+    module = ast.parse(TARGETS["mjlab"][1](load_servo(SERVO), GAINS, priced, draws))
+    written = [node for node in module.body if isinstance(node, ast.Assign)]
+    exec(compile(ast.Module(written, type_ignores=[]), "mjlab", "exec"), scope)
+    assert set(Number.__members__) <= set(scope["NUMBERS"])
+    values = law_values(load_servo(SERVO))
+    assert scope["NUMBERS"]["coulomb"] == pytest.approx(values["coulomb"], rel=1e-6)
+    assert (scope["NUMBERS"]["kp"], scope["NUMBERS"]["kd"]) == (GAINS.kp, GAINS.kd)

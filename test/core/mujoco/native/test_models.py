@@ -23,12 +23,12 @@ KIND = mujoco.mjtState.mjSTATE_FULLPHYSICS
 SECOND = 1000  # steps
 
 
-def arm(joint: str = "", actuator: str = "", angle: str = "radian") -> mujoco.MjSpec:
-    """One link on the joint "j", with these attributes and actuators, angles in this unit."""
+def arm(joint: str = "", actuator: str = "", angle: str = "radian", default: str = "") -> mujoco.MjSpec:
+    """One link on the joint "j", with these attributes, actuators and defaults, angles in this unit."""
     return mujoco.MjSpec.from_string(f"""
 <mujoco>
   <compiler angle="{angle}"/>
-  <option timestep="0.001"/>
+  <option timestep="0.001"/><default>{default}</default>
   <worldbody><body gravcomp="1">
     <joint name="j" axis="0 1 0" {joint}/>
     <geom type="capsule" fromto="0 0 0 0 0 -0.15" size="0.01" mass="1"/>
@@ -122,6 +122,29 @@ def test_what_a_joint_has_for_its_actuators_goes_with_them(joint: str) -> None:
     assert np.array_equal(*tracks)
     assert tracks[0][-1] == pytest.approx(1.0, abs=0.01)
     assert torques == [(0, 0)] * 2
+
+
+@pytest.mark.parametrize("own", ["", '<motor joint="j"/>'])
+@pytest.mark.parametrize(
+    "default",
+    [
+        '<motor gear="75"/>',
+        '<general ctrllimited="true"/>',
+        '<motor ctrllimited="true" ctrlrange="-0.3 0.3" forcelimited="true" forcerange="-0.1 0.1"/>',
+        '<general dyntype="filter" dynprm="0.5" forcerange="-0.1 0.1"/>',
+    ],
+)
+def test_defaults_of_a_description_for_its_actuators_are_not_those_of_servos(default: str, own: str) -> None:
+    tracks = []
+    for text in ("", default):
+        spec = arm("", own, default=text)
+        equip_native(spec, {"j": NativeServo(servo="mx106", kp=32.0, has_torque_enable=True)})
+        compiled = mujoco.MjModel.from_xml_string(spec.to_xml())
+        assert compiled.actuator_gear[:, 0] == pytest.approx(1.0)
+        assert not compiled.actuator_ctrllimited.any()
+        tracks.append(angles(compiled, 1.0))
+    assert np.array_equal(*tracks)
+    assert tracks[0][-1] == pytest.approx(1.0, abs=0.01)
 
 
 @pytest.mark.parametrize(

@@ -501,6 +501,56 @@ def test_what_the_plugin_cannot_drive_is_refused_with_the_cure(
         mujoco.MjData(mujoco.MjModel.from_xml_string(text))
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("timestep", 0.5, "'joint': the time step of 0.5 s is unstable"),
+        ("integrator", mujoco.mjtIntegrator.mjINT_RK4, "RK4"),
+        ("solver", mujoco.mjtSolver.mjSOL_CG, "needs Newton"),
+    ],
+)
+def test_options_that_are_changed_while_a_model_is_stepped_are_refused_as_at_the_start(
+    option: str, value: float, words: str
+) -> None:
+    spec = bench_spec(LOADS["mx106"], timestep=1e-3)
+    equip_native(spec, {BENCH_JOINT: NativeServo(servo="mx106")})
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    data.ctrl[:] = 0.5
+    mujoco.mj_step(model, data, nstep=20)
+    before = getattr(model.opt, option)
+    setattr(model.opt, option, value)
+    with pytest.raises(mujoco.FatalError, match=words):
+        mujoco.mj_step(model, data)
+    with pytest.raises(mujoco.FatalError, match=words):
+        mujoco.MjData(model)
+    setattr(model.opt, option, before)
+    ends = []
+    for mine in (data, mujoco.MjData(model)):
+        mujoco.mj_resetData(model, mine)
+        mine.ctrl[:] = 0.5
+        mujoco.mj_step(model, mine, nstep=20)
+        ends.append(mine.qpos[0])
+    assert ends[0] == ends[1] != 0.0
+
+
+def test_a_goal_acts_in_the_step_that_it_is_set_before() -> None:
+    def moved(dt: float) -> tuple[float, float]:
+        spec = bench_spec(LOADS["mx106"], timestep=dt)
+        equip_native(spec, {BENCH_JOINT: NativeServo(servo="mx106", kp=32)})
+        model = spec.compile()
+        data = mujoco.MjData(model)
+        for k in range(round(0.2 / dt)):
+            data.ctrl[:] = 3.0 if k * dt > 0.04 - 1e-9 else 0.0
+            mujoco.mj_step(model, data)
+            assert (data.qvel[0] > 0.0) == (data.ctrl[0] > 0.0)
+        return data.qpos[0], data.qvel[0]
+
+    position, speed = moved(2e-5)
+    for dt, lead in ((1e-3, 0.1e-3), (2e-3, 0.5e-3), (1e-2, 4e-3)):
+        assert abs(moved(dt)[0] - position) / speed < lead  # s, as the page says
+
+
 def test_two_servos_on_one_joint_are_refused() -> None:
     load_plugin()
     servo = f'<plugin joint="j" plugin="bam_bench.servo">{GOOD}</plugin>'
