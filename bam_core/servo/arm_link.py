@@ -3,9 +3,9 @@
 
 A light servo's encoder sits on the output shaft; what is screwed to it gives way. On recordings of an XL330
 with 0.49 kg on its arm, the shaft springs some 2° ahead of the falling mass when the torque is released
-under load, and rings with it at about 10 Hz. A spring with play tells this: τ = (|δ| - b/2)₊·sign(δ)/c + d·δ̇
+under load, and rings with it at about 10 Hz. A spring with play: τ = (|δ| - b/2)₊·sign(δ)/c + d·δ̇
 with δ the shaft's lead over the arm, c the compliance and b the backlash. The damping d is that of
-DAMPING_RATIO; 6 s of recording hardly tell it.
+DAMPING_RATIO; 6 s of recording hardly determine it.
 
 One step is made by the implicit midpoint rule, as if the relative motion knew only the spring: stable for any
 stiffness, of second order for the spring by itself, and closed-form, because within a step the spring is

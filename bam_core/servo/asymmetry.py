@@ -41,7 +41,7 @@ class Asymmetry:
                 "gear.input_side + gear.output_side (γ_u + γ_v)",
                 both,
                 ">= 0: eq. 14 is the same with both signs changed",
-                told=f"{both:g}",
+                printed=f"{both:g}",
                 advice=f"give γ_u = {-self.input_side:g}, γ_v = {-self.output_side:g}",
             )
 
@@ -96,7 +96,7 @@ class Asymmetry:
         return f"{backward} & {'FD' if self.is_forward_drivable else 'nFD'}"
 
     def holds(self, input_torque: ArrayLike, output_torque: ArrayLike) -> NDArray[np.bool_]:
-        """Tell whether a gear at rest stays at rest: the static set (23).
+        """Return whether a gear at rest stays at rest: the static set (23).
 
         Args:
             input_torque: f_u, N·m seen at the output.

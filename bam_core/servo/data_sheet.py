@@ -14,7 +14,7 @@ from bam_core.servo.motor import DcMotor
 from bam_core.servo.search_ranges import SearchRanges
 
 _WIDTH = 2.5
-"""Factor by which a motor constant may be off what the data sheet says. Those of the library's servos are
+"""Factor by which a motor constant may be off the data sheet. Those of the library's servos are
 within 1.4 of their manuals; data sheets round, and stall currents are often those of a limit."""
 
 _MECHANICAL_TIME = 0.02
@@ -27,7 +27,7 @@ _FRICTION = 0.02  # of the stall torque, by Coulomb friction and, at no-load spe
 
 @dataclass(frozen=True, kw_only=True)
 class DataSheet:
-    """What a data sheet says of a servo, at the output shaft.
+    """Values of a data sheet, at the output shaft.
 
     Attributes:
         voltage: at which the following hold, V; also the nominal supply.
@@ -75,7 +75,7 @@ def servo_from_data_sheet(
 
     Args:
         name: as recordings name it.
-        sheet: what the data sheet says.
+        sheet: values of the data sheet.
         firmware: position controller.
         title: what is printed on it; default the name.
         manufacturer: who makes it.

@@ -8,7 +8,7 @@ Of the motor, see `motor.DcMotor`:
   in kind: stall torque per current falls from 0.378 to 0.345 N·m/A between 3.7 and 6 V.
 - winding_heating h: copper loss warms the winding by h kelvin per joule, and its resistance grows with it. A
   stalled XL330 gains about 20 K/s. The heat leaves within `motor.WINDING_COOLING_TIME`, down to the
-  temperature that the recording says the servo has.
+  temperature of the servo in the recording.
 
 Of the rest of the servo, see `ServoEffects`: friction_temperature, bridge_coasting, firmware_gain,
 limit_shortfall, sensor_delay, encoder_quantisation, load_inertia, goal_slew_time, friction_direction. They
@@ -18,12 +18,12 @@ Of the bench that it was recorded on, see `BenchEffects`:
 
 - zero_offset: where the encoder stands when the arm hangs straight down; how the horn was screwed on.
 - command_delay: from the stamp of a command to the time the firmware applies it: bus, driver. Positions that
-  are older than their stamps come to the same, and no recording could tell the two apart.
+  are older than their stamps come to the same, and the two are inseparable in any recording.
 - arm_compliance: how far horn and arm bend between the encoder and the mass; see `arm_link`.
 - arm_backlash: their play, from end to end.
 - arm_mass: mass of the arm in addition to what the recordings state.
 - supply_ripple: the share of a supply's ripple that counts, where the servo's readings of it are aliased.
-- load_gyration: the load's own radius of gyration. Recordings tell its mass, as if it were a point; discs on
+- load_gyration: the load's own radius of gyration. Headers have its mass, as of a point; discs on
   a pin add m·r²/2 to the inertia, which grows with the load and so is none of the motor's.
 
 All are constants of one servo or one bench, none of one recording: a constant that every recording has for
@@ -159,14 +159,14 @@ class ServoEffects:
                 "servo_effects friction_direction",
                 self.friction_direction,
                 "between -1 and 1, which leave no friction in one direction",
-                told=f"{self.friction_direction:g}",
+                printed=f"{self.friction_direction:g}",
             )
         if self.firmware_gain <= -1.0:
             raise OutOfRange(
                 "servo_effects firmware_gain",
                 self.firmware_gain,
                 "above -1, no gain",
-                told=f"{self.firmware_gain:g}",
+                printed=f"{self.firmware_gain:g}",
             )
         require_share(
             "servo_effects",
@@ -179,7 +179,7 @@ class ServoEffects:
                 "servo_effects limit_shortfall",
                 self.limit_shortfall,
                 "below 1, which leaves no drive",
-                told="1",
+                printed="1",
             )
         if self.encoder_quantisation not in (0.0, 1.0):
             raise OutOfRange("servo_effects encoder_quantisation", self.encoder_quantisation, "0 or 1")
@@ -249,7 +249,7 @@ class BenchEffects:
                 "bench_effects command_delay",
                 self.command_delay,
                 f"{LEAST_DELAY:g} to {MOST_DELAY:g}: a command acts after it is given; stamps may be late",
-                told=f"{self.command_delay:g} s",
+                printed=f"{self.command_delay:g} s",
             )
         require_not_negative(
             "bench_effects",

@@ -8,7 +8,9 @@ nobody has to guess its gain per unit of kp.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from bam_core.servo.firmware import PositionFirmware, find_firmware
 
@@ -64,6 +66,9 @@ FAMILIES = (
     ServoFamily(title="Feetech STS", pattern="sts?3[0-9]{3}", firmware="feetech-sts", factory_kp=32),
 )
 """Known series; the first whose pattern starts a name counts."""
+
+LEROBOT_GAINS: Mapping[str, tuple[int, int, int]] = MappingProxyType({"feetech-sts": (16, 0, 32)})
+"""Law -> P, I and D that LeRobot 0.4.4 sets on all joints of SO-100 and SO-101 (`configure` there)."""
 
 _MAKERS = "(dynamixel|robotis|feetech|waveshare)?"
 

@@ -25,15 +25,20 @@ SLACK = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class PositionFirmware(ABC):
-    """The position loop of a firmware: once per period it puts out clip(K·(e + T·ė) - B·θ̇, ±limit).
+    """The position loop of a firmware: once per period it puts out clip(K·(e + T·ė + z) - B·θ̇, ±limit).
 
     That is a duty where it sets the motor's voltage (`VoltageFirmware`), and a current where
     electronics behind it see to that (`CurrentFirmware`). The error e is θ_d - θ with the set-point θ_d,
     which follows the goal at limited speed (`followed`) and acceleration (`profiled`). The error is shaped
     by a dead band (`shaped_error`). Most firmwares have none of them. T is that of a derivative gain, 0
     without one; ė is how much the error, before it is shaped, has changed since the last period, and -θ̇ in
-    the first one. Where torque comes on, the set-point starts where the servo is. Protection may limit the
-    demand further, to less than ±limit; what it does depends on past demands, which `demand` does not know.
+    the first one. z is the integral of an integral gain, see `integrated`, 0 without one. Where torque comes
+    on, the set-point starts where the servo is, and the integral at 0. Protection may limit the demand
+    further, to less than ±limit; what it does depends on past demands, which `demand` does not know.
+
+    No maker documents how its integral is limited. Here |K·z| is at most ±limit: a larger integral could
+    change no demand but would have to be unwound, and a smaller one could not hold every load that the servo
+    can. Protection does not limit the integral, since its limit is not that of the law.
 
     Attributes:
         name: key in FIRMWARES, or another one for a servo that is not in the library.
@@ -50,8 +55,9 @@ class PositionFirmware(ABC):
         goal_acceleration_limit: of the set-point, rad/s², see `profiled`; infinite where its speed jumps. A
             recording may have another one.
         kd_scale: effect of the derivative gain: T = kd_scale·kd/kp, s per unit of kd and kp; None: nobody
-            knows it, and derivative gains are refused. No firmware here has an integral gain: no maker
-            publishes the limits of its integral.
+            knows it, and derivative gains are refused.
+        ki_scale: effect of the integral gain: z grows by ki_scale·ki/kp·e per second, 1/s per unit of ki and
+            kp; None: nobody knows it, and integral gains are refused.
         protection: against overload; None: there is none.
 
     Raises:
@@ -68,6 +74,7 @@ class PositionFirmware(ABC):
     goal_speed_limit: float = math.inf
     goal_acceleration_limit: float = math.inf
     kd_scale: float | None = None
+    ki_scale: float | None = None
     protection: OverloadProtection | None = None
 
     regulates_current: ClassVar[bool]
@@ -83,8 +90,9 @@ class PositionFirmware(ABC):
         require_not_negative(
             f"firmware {self.name!r}", dead_band=self.dead_band, error_offset=self.error_offset
         )
-        if self.kd_scale is not None:
-            require_not_negative(f"firmware {self.name!r}", kd_scale=self.kd_scale)
+        for scale in ("kd_scale", "ki_scale"):
+            if getattr(self, scale) is not None:
+                require_not_negative(f"firmware {self.name!r}", **{scale: getattr(self, scale)})
         for limit, unit in (("goal_speed_limit", "rad/s"), ("goal_acceleration_limit", "rad/s²")):
             if not getattr(self, limit) > 0.0:
                 raise OutOfRange(
@@ -154,23 +162,38 @@ class PositionFirmware(ABC):
         Raises:
             Unsupported: nobody knows the effect of kd in this firmware, or of a kd without a kp.
         """
-        if kd == 0.0:
+        return self._ratio("kd", "derivative", kd, kp)
+
+    def integral_rate(self, kp: float, ki: float) -> float:
+        """Return by how much an error of 1 rad makes the integral z grow in a second with these gains, 1/s.
+
+        It is 1/T_i of a controller in the standard form, K·(e + 1/T_i·∫e dt).
+
+        Raises:
+            Unsupported: nobody knows the effect of ki in this firmware, or of a ki without a kp.
+        """
+        return self._ratio("ki", "integral", ki, kp)
+
+    def _ratio(self, name: str, kind: str, gain: float, kp: float) -> float:
+        """Return a gain in relation to kp, in seconds; `name` is "kd" or "ki"."""
+        scale: float | None = getattr(self, f"{name}_scale")
+        if gain == 0.0:
             return 0.0
-        if self.kd_scale is None:
+        if scale is None:
             raise Unsupported(
-                "kd",
-                f"is {kd:g}, and the law of firmware {self.name} has no derivative gain",
-                expected="0, or a servo file whose firmware has kd_scale",
-                advice="record with kd 0, or add kd_scale to the firmware of a servo file",
+                name,
+                f"is {gain:g}, and firmware {self.name} has no known {kind} gain",
+                expected=f"0, or a servo file whose firmware has {name}_scale",
+                advice=f"record with {name} 0, or add {name}_scale to the firmware of a servo file",
             )
         if kp == 0.0:
             raise Unsupported(
-                "kd",
-                f"is {kd:g} where kp is 0, and no model has a derivative gain alone",
-                expected="kd 0, or a kp above 0",
+                name,
+                f"is {gain:g} where kp is 0, and no model has this gain alone",
+                expected=f"{name} 0, or a kp above 0",
                 advice="set one of them",
             )
-        return self.kd_scale * kd / kp
+        return scale * gain / kp
 
     def demand(
         self,
@@ -180,6 +203,7 @@ class PositionFirmware(ABC):
         *,
         rate_time: float = 0.0,
         error_rate: ArrayLike = 0.0,
+        integral: ArrayLike = 0.0,
     ) -> NDArray[np.float64]:
         """Return the demand (duty or A); arguments broadcast.
 
@@ -189,9 +213,10 @@ class PositionFirmware(ABC):
             velocity: rad/s.
             rate_time: T of the derivative gain, see `rate_time`.
             error_rate: ė, rad/s.
+            integral: z, rad, see `integrated`.
         """
         stiffness, damping = self.gains(kp)
-        ahead = self.shaped_error(error) + rate_time * np.asarray(error_rate)
+        ahead = self.shaped_error(error) + rate_time * np.asarray(error_rate) + np.asarray(integral)
         wanted = stiffness * ahead - damping * np.asarray(velocity)
         return np.asarray(np.clip(wanted, -self.demand_limit, self.demand_limit))
 
@@ -199,6 +224,55 @@ class PositionFirmware(ABC):
         """Return what the firmware multiplies with its gain, rad, for errors θ_d - θ in rad."""
         error = np.asarray(error, dtype=np.float64)
         return np.where(np.abs(error) <= self.dead_band, 0.0, error + self.error_offset * np.sign(error))
+
+    def integrated(
+        self,
+        before: float,
+        error: float,
+        *,
+        kp: float,
+        rate: float,
+        time: float,
+        largest: float | None = None,
+    ) -> float:
+        """Return the integral z, rad, after a period: it sums errors outside of the dead band, up to a limit.
+
+        The newest error counts before the demand is computed. The limit is the z at which the integral alone
+        asks for the largest demand, see the class.
+
+        Args:
+            before: z of the period before, rad; 0 in the first one.
+            error: θ_d - θ, rad.
+            kp: position gain, firmware units.
+            rate: see `integral_rate`, 1/s.
+            time: of the period, s.
+            largest: demand that the servo may put out, duty or A; None: `demand_limit`.
+        """
+        if rate == 0.0:
+            return 0.0
+        counted = 0.0 if abs(error) <= self.dead_band else error
+        most = (self.demand_limit if largest is None else largest) / float(self.gains(kp)[0])
+        return min(max(before + rate * counted * time, -most), most)
+
+    def integrals(
+        self, errors: ArrayLike, enabled: ArrayLike, *, kp: float, rate: float, time: float
+    ) -> NDArray[np.float64]:
+        """Return the integral z, rad, behind each of the errors, (n,), which are `time` s apart.
+
+        Args:
+            errors: (n,) θ_d - θ, rad.
+            enabled: (n,) above 0 with torque on; elsewhere the integral is 0.
+            kp: position gain, firmware units.
+            rate: see `integral_rate`, 1/s.
+            time: between errors, s.
+        """
+        errors, enabled = np.asarray(errors, dtype=np.float64), np.asarray(enabled)
+        integrals = np.zeros(len(errors))
+        if rate > 0.0:
+            for k in np.flatnonzero(enabled > 0.0).tolist():
+                before = integrals[k - 1] if k > 0 else 0.0
+                integrals[k] = self.integrated(before, errors[k], kp=kp, rate=rate, time=time)
+        return integrals
 
 
 def followed(before: float, goal: float, most: float) -> float:
@@ -358,36 +432,36 @@ LAWS: Mapping[str, type[PositionFirmware]] = MappingProxyType(
 """Laws by the name that files give them."""
 
 
-def firmware_from_fields(name: str, told: Mapping[str, Any]) -> PositionFirmware:
-    """Return the firmware that the fields of a section tell.
+def firmware_from_fields(name: str, fields: Mapping[str, Any]) -> PositionFirmware:
+    """Return the firmware with the fields of a section.
 
     Args:
         name: of the firmware.
-        told: ``law`` and the fields of its class, as in ``firmwares.yaml``.
+        fields: ``law`` and the fields of its class, as in ``firmwares.yaml``.
 
     Raises:
         BamError: a value is out of range.
     """
-    values = {key: value for key, value in told.items() if key != "law"}
+    values = {key: value for key, value in fields.items() if key != "law"}
     if values.get("protection") is not None:
         values["protection"] = OverloadProtection(**values["protection"])
-    return LAWS[told["law"]](name=name, **values)
+    return LAWS[fields["law"]](name=name, **values)
 
 
 def firmware_fields(firmware: PositionFirmware) -> dict[str, Any]:
     """Return the fields from which `firmware_from_fields` makes this firmware; defaults are left out."""
     (law,) = (law for law, kind in LAWS.items() if isinstance(firmware, kind))
     defaults = {field.name: field.default for field in fields(firmware) if field.name != "name"}
-    told = {name: getattr(firmware, name) for name in defaults}
+    values = {name: getattr(firmware, name) for name in defaults}
     if firmware.protection is not None:
-        told["protection"] = asdict(firmware.protection)
-    return {"law": law, **{name: value for name, value in told.items() if value != defaults[name]}}
+        values["protection"] = asdict(firmware.protection)
+    return {"law": law, **{name: value for name, value in values.items() if value != defaults[name]}}
 
 
 def _library() -> Mapping[str, PositionFirmware]:
     text = (files("bam_core.servo") / "firmwares.yaml").read_text(encoding="utf-8")
     sections = yaml.safe_load(text).items()
-    return MappingProxyType({name: firmware_from_fields(name, told) for name, told in sections})
+    return MappingProxyType({name: firmware_from_fields(name, fields) for name, fields in sections})
 
 
 FIRMWARES: Mapping[str, PositionFirmware] = _library()

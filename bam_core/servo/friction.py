@@ -204,13 +204,13 @@ class FrictionModel:
         for name, value in values.items():
             if name not in self.parameters:
                 raise UnknownName(f"parameter of friction model {self.name}", name, self.parameters)
-            for target in _TIED.get(name, (name,)):
+            for target in coefficient_names(name):
                 coefficients[target] = value
         return Friction(**coefficients, quadratic_rule=quadratic_rule)
 
     def values(self, friction: Friction) -> dict[str, float]:
         """Return this model's own parameters of a law: the inverse of `friction`."""
-        return {name: getattr(friction, _TIED.get(name, (name,))[0]) for name in self.parameters}
+        return {name: getattr(friction, coefficient_names(name)[0]) for name in self.parameters}
 
 
 _M1 = ("viscous", "coulomb")
@@ -246,3 +246,8 @@ def friction_model(name: str) -> FrictionModel:
         return FRICTION_MODELS[name]
     except KeyError:
         raise UnknownName("friction model", name, FRICTION_MODELS) from None
+
+
+def coefficient_names(parameter: str) -> tuple[str, ...]:
+    """Return the coefficients that a parameter sets: itself, or two for `load` and `load_stribeck`."""
+    return _TIED.get(parameter, (parameter,))

@@ -41,6 +41,7 @@ def law_values(servo: ServoModel) -> dict[str, float]:
         "goal_speed_limit": speed if math.isfinite(speed) else 0.0,
         "goal_acceleration_limit": firmware.goal_acceleration,
         "kd_scale": firmware.kd_scale or 0.0,
+        "ki_scale": firmware.ki_scale or 0.0,
         "overload_threshold": protection.threshold if protection else 1.0,
         "overload_time": protection.time if protection else 0.0,
         "overload_limit": protection.limit if protection else 1.0,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from bam_core.errors import BamError, Conflict, Malformed, Missing, OutOfRange, UnknownName, Unsupported
 from bam_core.errors.checks import require_file_name, require_not_negative, require_positive
 from bam_core.files.atomic_file import write_text
+from bam_core.servo.added import added_names, added_path
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import (
     FIRMWARES,
@@ -54,7 +55,7 @@ class ServoModel:
         manufacturer: who makes it.
         protocol: Dynamixel protocol of its firmware, 1 or 2; 0 for servos on another bus.
         firmware: its position controller.
-        nominal_voltage: supply where nothing else is said, V.
+        nominal_voltage: supply by default, V.
         gear_ratio: turns of the motor per turn of the output shaft; None: not known, and not needed.
         motor: motor constants at the output shaft.
         friction_model: "m1" to "m6": which coefficients of `friction` are in use.
@@ -161,7 +162,7 @@ class ServoModel:
             )
 
     def require_no_friction_effects(self, what: str) -> None:
-        """Raise Unsupported where effects change friction that `what`, a phrase, takes as the budget says."""
+        """Raise Unsupported where effects change friction that `what`, a phrase, takes as in the budget."""
         for name in FRICTION_EFFECTS:
             if getattr(self.servo_effects, name):
                 raise Unsupported(
@@ -204,7 +205,7 @@ class ServoModel:
                 "title": self.title,
                 "manufacturer": self.manufacturer,
                 "protocol": self.protocol,
-                "firmware": self._told_firmware,
+                "firmware": self._firmware_field,
                 "nominal_voltage": self.nominal_voltage,
                 "gear_ratio": self.gear_ratio,
                 "motor": {name: value for name, value in motor.items() if value or name in MOTOR_PARAMETERS},
@@ -239,8 +240,8 @@ class ServoModel:
         )
 
     @property
-    def _told_firmware(self) -> str | dict[str, Any]:
-        """The library's name of the firmware, or what tells it."""
+    def _firmware_field(self) -> str | dict[str, Any]:
+        """The library's name of the firmware, or its fields."""
         name = self.firmware.name
         if FIRMWARES.get(name) == self.firmware:
             return name
@@ -285,14 +286,16 @@ def _names_in(directory: str) -> tuple[str, ...]:
 
 
 ServoLike: TypeAlias = ServoModel | str | os.PathLike[str]
-"""What functions accept as a servo: a `ServoModel`, a library name, or the path of a YAML file."""
+"""What functions accept as a servo: a `ServoModel`, the name of one in the library or of an added one, or the
+path of a YAML file."""
 
 
 def load_servo(servo: ServoLike) -> ServoModel:
-    """Read a servo from the library ("xl330", "published/mx106") or from a YAML file.
+    """Read a servo from the library ("xl330", "published/mx106"), an added one, or a YAML file.
 
     Args:
-        servo: one of `servo_names` or `published_names`, or a path; a `ServoModel` is returned as it is.
+        servo: one of `servo_names`, `published_names` or `added_names`, or a path; a `ServoModel` is returned
+            as it is.
 
     Raises:
         BamError: no such servo or file; or the file has an unknown, missing or wrong field, which it names.
@@ -305,14 +308,18 @@ _FAMILY = re.compile(r"[a-z]+(?=-?\d)")
 
 
 def servo_path(servo: str | os.PathLike[str]) -> Path:
-    """Return the path of a servo's file, by library name or path.
+    """Return the path of a servo's file, by name or path.
 
     Raises:
-        BamError: it is neither a name in the library nor the path of a YAML file.
+        BamError: it is neither the name of a servo in the library or of an added one, nor the path of a YAML
+            file.
     """
     text = os.fspath(servo)
     if text in servo_names() or text in published_names():
         return Path(str(files("bam_core") / "servos" / f"{text}.yaml"))
+    added = added_names()
+    if text in added:
+        return added_path(text)
     path = Path(text)
     if path.is_dir():
         inside = ", ".join(sorted(file.name for file in path.glob("*.y*ml"))) or "there is none"
@@ -333,11 +340,12 @@ def servo_path(servo: str | os.PathLike[str]) -> Path:
         return path
     own = f"write a file for a servo of your own with 'bam servos new {text}.yaml'"
     family = _FAMILY.match(text.lower())
-    if family and not any(name.startswith(family[0]) for name in servo_names()):
+    names = (*servo_names(), *added)
+    if family and not any(name.startswith(family[0]) for name in names):
         raise UnknownName(
-            "servo", text, servo_names(), otherwise=f"the library has no {family[0].upper()} servo, {own}"
+            "servo", text, names, otherwise=f"the library has no {family[0].upper()} servo, {own}"
         )
-    raise UnknownName("servo", text, servo_names(), advice=f"or {own}")
+    raise UnknownName("servo", text, names, advice=f"or {own}")
 
 
 def _read(path: Path) -> ServoModel:

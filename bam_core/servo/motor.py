@@ -17,7 +17,7 @@ REFERENCE_TEMPERATURE = 25.0
 """°C; the temperature of the winding at which it has the resistance that is stated."""
 
 WINDING_COOLING_TIME = 30.0
-"""s; in which a winding gives most of its heat to the motor's case. Runs of 6 s hardly tell it."""
+"""s; in which a winding gives most of its heat to the motor's case. Runs of 6 s hardly determine it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ MOTOR_EFFECTS = ("torque_saturation", "winding_heating")
 SERVO_EFFECTS = tuple(field.name for field in fields(ServoEffects))
 BENCH_EFFECTS = tuple(field.name for field in fields(BenchEffects))
 FRICTION_EFFECTS = ("load_inertia", "friction_direction")
-"""Effects of a servo that say which friction acts in a state: more than its law tells."""
+"""Effects of a servo on which friction acts in a state, beyond its law."""
 GEAR_COEFFICIENTS = ("input_side", "output_side")
 GEAR_FRICTION = ("m1", "m2")
 """Friction models without load: what a servo with a gear has beside it."""

@@ -65,7 +65,7 @@ class PendulumBench:
                     name,
                     value,
                     f"{unit}, at most {most:g}",
-                    told=f"{value:g}",
+                    printed=f"{value:g}",
                     advice=f"convert it, it looks like {other}",
                 )
         weight = self.mass + self.arm_mass
@@ -74,7 +74,7 @@ class PendulumBench:
                 "mass and arm_mass together",
                 weight,
                 f"at least {_LIGHTEST:g} kg, or 0",
-                told=f"{weight:g} kg",
+                printed=f"{weight:g} kg",
                 advice="write what hangs on the bench, in kilograms",
             )
         if 0.0 < self.length < _SHORTEST:
@@ -82,7 +82,7 @@ class PendulumBench:
                 "length",
                 self.length,
                 f"at least {_SHORTEST:g} m, or 0",
-                told=f"{self.length:g} m",
+                printed=f"{self.length:g} m",
                 advice="write the distance from the axis to the load, in metres",
             )
 

@@ -61,6 +61,8 @@ PLAUSIBLE: Mapping[str, tuple[float, float]] = MappingProxyType(
         "goal_acceleration_limit": (1e-3, 1e6),  # rad/s²
         "kd_scale": (1e-9, 10.0),  # s; of known ones 5e-4 to 3e-2
         "kd": (1e-6, 65535.0),
+        "ki_scale": (1e-6, 1e6),  # 1/s; of known ones 2 to 4
+        "ki": (1e-6, 65535.0),
         "threshold": (1e-3, 1.0),
         "time": (1e-3, 1e4),  # s
         "limit": (0.0, 1.0),
@@ -98,6 +100,6 @@ def require_plausible(thing: str, name: str, value: float, unit: str = "") -> No
             thing,
             value,
             " to ".join(f"{sign if end else ''}{end:g}" for end in ends) + (f" {unit}" if unit else ""),
-            told=f"{value:g}",
+            printed=f"{value:g}",
             advice="correct it, or its unit",
         )

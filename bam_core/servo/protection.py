@@ -36,7 +36,7 @@ class OverloadProtection:
 
     This is register 34 (limit), 35 (time) and 36 (threshold) of Feetech's STS and HLS servos; their load is
     the duty. According to Feetech's specification of the STS3215 (7-11) a new position command ends the
-    protection. Assumed, for no document says it: a goal that does not differ by more than half an encoder
+    protection. Assumed, without a document: a goal that does not differ by more than half an encoder
     count, the unit of the register, is no new one; torque off ends it too; a new goal before the time is over
     does not start the time anew; a demand that is commanded directly, in place of a goal, is not limited.
 

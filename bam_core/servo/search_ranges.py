@@ -46,7 +46,7 @@ class SearchRanges:
                     f"search {name}",
                     (low, high),
                     "0 <= low < high, finite" if least == 0.0 else "low < high, finite",
-                    told=f"[{low:g}, {high:g}]",
+                    printed=f"[{low:g}, {high:g}]",
                 )
             for value in (low, high):
                 _require_value(name, value)

@@ -25,6 +25,7 @@ _COMMENTS = {
     "goal_speed_limit": "rad/s, at which the set-point follows the goal",
     "goal_acceleration_limit": "rad/s², of the set-point",
     "kd_scale": "s: error + kd_scale · kd / kp · its rate; left out: unknown",
+    "ki_scale": "1/s: error + ki_scale · ki / kp · its integral; left out: unknown",
     "factory_kp": "position gain that it comes with",
     "protection": "against overload; shares of the largest duty or current",
     "threshold": "from which on a demand is overload",
@@ -60,7 +61,7 @@ def yaml_text(fields: Mapping[str, Any], units: Mapping[str, str]) -> str:
 
 def _dump_section(lines: list[str], fields: Mapping[str, Any], units: Mapping[str, str], indent: str) -> None:
     for key, value in fields.items():
-        if value is None or value in ("", {}, []):
+        if _is_empty(value):
             continue
         comment = units.get(key) or _COMMENTS.get(key, "")
         if comment:
@@ -72,6 +73,13 @@ def _dump_section(lines: list[str], fields: Mapping[str, Any], units: Mapping[st
             lines.append(f"{indent}{_scalar(key)}: [{', '.join(map(_scalar, value))}]{comment}")
         else:
             lines.append(f"{indent}{_scalar(key)}: {_scalar(value)}{comment}")
+
+
+def _is_empty(value: Any) -> bool:
+    """Return whether a value is none, or a section of such values: "key:" alone cannot be read back."""
+    if isinstance(value, Mapping):
+        return all(map(_is_empty, value.values()))
+    return value is None or value in ("", [])
 
 
 def _scalar(value: Any) -> str:

@@ -127,6 +127,21 @@ def shaped_error(error: float, dead_band: float, offset: float) -> float:
 
 
 @compiled()
+def integrated(integral: float, error: float, growth: float, most: float, dead_band: float) -> float:
+    """Return the integral of a firmware, rad, after a period; see `PositionFirmware.integrated`.
+
+    Args:
+        integral: before, rad.
+        error: rad.
+        growth: integral per rad of error in a period.
+        most: largest integral, rad.
+        dead_band: error that does not count, rad.
+    """
+    counted = 0.0 if abs(error) <= dead_band else error
+    return min(max(integral + growth * counted, -most), most)
+
+
+@compiled()
 def demand(error: float, velocity: float, stiffness: float, damping: float, limit: float) -> float:
     """Return what a firmware asks for (eqs. 12, 14), duty or A, for an error in rad and a velocity in rad/s.
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -83,7 +84,7 @@ def pack(
     """Lay out recordings for the kernel.
 
     Goal, supply and torque enable are held from sample to sample; a grid step that spans a change gets their
-    mean, so that a change counts from the moment at which it acts, which the firmware tells. (Releasing an
+    mean, so that a change counts from the moment at which it acts, by the firmware. (Releasing an
     arm half a step late delays its whole swing.) The measured position is interpolated linearly.
     Where the supply was not measured its last value counts, at first the nominal one. Of a firmware whose
     readings of the supply are aliased, their mean counts throughout, and the rest is kept apart.
@@ -139,7 +140,8 @@ def pack(
         else:
             rows.stiffness[lane], rows.damping[lane] = firmware.gains(recording.kp)
             rows.feedback[lane] = 1.0
-            rows.rate_time[lane] = _rate_time(recording, firmware)
+            rows.rate_time[lane], rows.integral_rate[lane] = _gain_ratios(recording, firmware)
+            rows.integral[lane] = initial_integral(recording, firmware)
             if not slew:
                 rows.goal_acceleration[lane] = firmware.accelerated(
                     recording.goal_acceleration
@@ -179,11 +181,31 @@ def _require_duty(recording: Recording, firmware: PositionFirmware) -> None:
         )
 
 
-def _rate_time(recording: Recording, firmware: PositionFirmware) -> float:
+def _gain_ratios(recording: Recording, firmware: PositionFirmware) -> tuple[float, float]:
+    """Return the rate time, s, and the integral rate, 1/s, of a recording's gains."""
     try:
-        return firmware.rate_time(recording.kp, recording.kd)
+        return (
+            firmware.rate_time(recording.kp, recording.kd),
+            firmware.integral_rate(recording.kp, recording.ki),
+        )
     except Unsupported as error:
         raise error.within(f"recording '{recording.name}'") from None
+
+
+def initial_integral(recording: Recording, firmware: PositionFirmware) -> float:
+    """Return the integral of the firmware at the first sample, rad.
+
+    Where torque was on before, the duty shows it: it is what the error does not ask for. Without a duty it
+    counts as 0, as where torque comes on.
+    """
+    duty = float(recording.duty[0])
+    unknown = recording.open_loop or firmware.regulates_current or not math.isfinite(duty)
+    if recording.ki == 0.0 or unknown or not recording.torque_enabled[0]:
+        return 0.0
+    stiffness = float(firmware.gains(recording.kp)[0])
+    most = min(firmware.demand_limit, recording.demand_limit) / stiffness
+    asked = float(firmware.shaped_error(recording.goal_position[0] - recording.position[0]))
+    return min(max(duty / stiffness - asked, -most), most)
 
 
 def case_temperature_rise(recording: Recording) -> float:
@@ -195,7 +217,7 @@ def case_temperature_rise(recording: Recording) -> float:
 def initial_state(recording: Recording, resolution: float) -> tuple[float, float]:
     """Return position (rad) and velocity (rad/s) of the arm at the first sample.
 
-    A parabola through the first 50 ms tells the velocity; one that encoder counts of `resolution` rad could
+    A parabola through the first 50 ms gives the velocity; one that encoder counts of `resolution` rad could
     feign counts as rest. In open loop the duty may jump where the run starts, and an unloaded servo follows
     within 10 ms: there an exponential may be added (`_start_in_open_loop`).
     """

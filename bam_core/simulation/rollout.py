@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulate recordings with many candidate parameters at once, and say how far off each of them is."""
+"""Simulate recordings with many candidate parameters at once, and return the error of each."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ OPEN_LOOP_HORIZON = 0.25
 """s; from restart to restart of runs in open loop, where nothing pulls simulation and servo together.
 
 Friction that differs from session to session drifts off by 15 mrad in a second, and drowns how a servo starts
-and stops, which tells torques from inertia. On halves of Dynaban's training runs, k_t/R of M2 differs by 1 %
-with it and by 44 % without, and errors over the whole second are the same.
+and stops, which gives inertia. On halves of Dynaban's training runs, k_t/R of M2 differs by 1 % with it and
+by 44 % without, and errors over the whole second are the same.
 """
 
 
@@ -46,7 +46,7 @@ class RolloutSettings:
             that errors are those over short horizons; infinite: never. None: `usual_restart`.
         slew_first: let the firmware's set-points follow goals before the simulation and not within it, which
             long steps need to be exact. Candidates with `goal_slew_time` are refused then.
-        workers: threads; None: one per available processor, or what `simulation_threads` says.
+        workers: threads; None: one per available processor, or `simulation_threads`.
     """
 
     dt: float | None = None

@@ -42,6 +42,8 @@ class LogRows(NamedTuple):
         load_mass: kg, without the arm.
         feedback: 1; 0 in open loop, where GOAL is the demand itself.
         rate_time: of the derivative gain, s; see `PositionFirmware.rate_time`.
+        integral_rate: of the integral gain, 1/s; see `PositionFirmware.integral_rate`.
+        integral: of the integral gain at the start, rad; see `packing.initial_integral`.
         goal_acceleration: of the firmware's set-point at most, rad/s²; 0: it is not limited.
     """
 
@@ -58,6 +60,8 @@ class LogRows(NamedTuple):
     load_mass: Array
     feedback: Array
     rate_time: Array
+    integral_rate: Array
+    integral: Array
     goal_acceleration: Array
 
 
@@ -139,7 +143,7 @@ class Stepping(NamedTuple):
 
 
 def firmware_stepping(firmware: PositionFirmware) -> dict[str, Any]:
-    """Return the fields of `Stepping` that the firmware alone tells."""
+    """Return the fields of `Stepping` that depend on the firmware alone."""
     protection = firmware.protection
     return {
         "regulates_current": firmware.regulates_current,

@@ -19,7 +19,7 @@ TraceSimulator = Callable[[Array, Callable[[int, int, Array], None]], None]
 """Simulates candidates and shows the trace of each log to a reader; see `Rollout.traced`."""
 
 ENOUGH = 400
-"""Samples of a log that tell what its run tells; more say little new and cost time."""
+"""Samples of a log that represent its run; more add little and cost time."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ LONGER = 1.0
 """s; about one swing."""
 
 HORIZONS = (SHORT, LONGER)
-"""s; over which errors are told beside those of whole runs."""
+"""s; over which errors are reported beside those of whole runs."""
 
 
 def short_horizon_errors(

@@ -113,7 +113,7 @@ def commanded(
     kp: float,
     settings: SynthesisSettings = DEFAULT_SETTINGS,
 ) -> Recording:
-    """Return what `synthesize` tells the servo: the same recording of an arm that stays where it starts.
+    """Return what `synthesize` commands: the same recording of an arm that stays where it starts.
 
     Raises:
         BamError: unknown script, or a value out of range.

@@ -37,7 +37,7 @@ def simulation_threads(count: int) -> Iterator[None]:
 
 
 def allowed_threads() -> int:
-    """Return how many threads rollouts that are made or called here use, if they are not told fewer."""
+    """Return how many threads rollouts that are made or called here use, if no fewer are asked for."""
     return _threads.get() or available_processors()
 
 

@@ -8,5 +8,5 @@ specification.
 
 `block.py` makes the steps: `firmware.py` demands, `protection.py` limits demands, `motor.py` drives,
 `bench.py`, `arm_link.py` or `joint_load.py` loads, `friction.py` brakes, `integration.py` moves; `parts.py`
-tells which of this a block needs, and `lanes.py` how it keeps its lanes.
+lists which of this a block needs, and `lanes.py` how it keeps its lanes.
 """

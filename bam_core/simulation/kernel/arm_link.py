@@ -23,7 +23,7 @@ from bam_core.simulation.rows import VELOCITY_LIMIT
 
 @compiled_lanes
 def has_link(s: Array, c: Array, lanes: int) -> bool:
-    """Note which candidates' arms are on a link that matters; tell whether any is."""
+    """Note which candidates' arms are on a link that matters; return whether any is."""
     on = False
     for i in range(np.uint64(lanes)):
         linked = (

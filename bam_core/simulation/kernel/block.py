@@ -104,6 +104,8 @@ def simulate_block(
             bench.restart(s, lanes, restarts[k // stepping.restart], start)
             if on.rate:
                 firmware.forget_rate(s, lanes)
+            if on.integral:
+                firmware.restart_integral(s, lanes)
         if trace.size > 0:
             for i in range(np.uint64(lanes)):
                 trace[0, k, i] = s[state.POSITION + i]
@@ -113,11 +115,13 @@ def simulate_block(
         else:
             firmware.command(s, lanes, signals, start, k, late, late_share)
             if on.protection:
-                protection.tell_goal(s, lanes, stepping.overload_trip, stepping.resolution)
+                protection.notice_goal(s, lanes, stepping.overload_trip, stepping.resolution)
             if on.profile:
                 firmware.profile_goal(s, lanes, dt, periods)
             elif on.slew:
                 firmware.follow_goal(s, lanes, stepping.slew_share)
+            if on.integral and stepping.restart > 0:
+                firmware.integrate_measured(s, lanes, signals[k], start, dt, stepping.dead_band)
             if on.ripple:
                 firmware.add_ripple(s, c, lanes, ripple[k], start)
         if is_joint:
@@ -131,10 +135,14 @@ def simulate_block(
                     firmware.count(s, c, lanes, stepping.resolution)
                 if on.rate:
                     firmware.differentiate(s, lanes, substep * renewal)
+                if on.integral:
+                    firmware.integrate(s, lanes, substep * renewal, stepping.dead_band)
                 if on.error_shape:
                     firmware.shape_error(s, lanes, stepping.dead_band, stepping.error_offset)
                 if on.rate:
                     firmware.add_rate(s, lanes)
+                if on.integral:
+                    firmware.add_integral(s, lanes)
                 if on.protection:
                     protection.protect(s, lanes, stepping, substep * renewal, lead_in_half_steps)
                 if regulates_current:

@@ -35,6 +35,10 @@ def set_up(s: Array, c: Array, lanes: int, now: Array, logs: LogRows, start: Any
         slew_time = c[candidate.GOAL_SLEW_TIME + i]
         s[state.RATE_TIME + i] = logs.rate_time[start + i]
         s[state.PAST_ERROR + i] = math.nan
+        s[state.INTEGRAL_RATE + i] = logs.integral_rate[start + i]
+        s[state.INTEGRAL + i] = s[state.MEASURED_INTEGRAL + i] = logs.integral[start + i]
+        stiffness = s[state.GAIN + i]
+        s[state.INTEGRAL_LIMIT + i] = s[state.LIMIT + i] / stiffness if stiffness > 0.0 else 0.0
         s[state.SET_ACCELERATION + i] = logs.goal_acceleration[start + i] * feedback
         speed = 1.0 / slew_time if slew_time > 0.0 else stepping.goal_speed_limit
         s[state.FARTHEST + i] = stepping.dt * (speed if feedback > 0.0 else math.inf)
@@ -185,6 +189,48 @@ def forget_rate(s: Array, lanes: int) -> None:
 
 
 @compiled_lanes
+def integrate(s: Array, lanes: int, period: float, dead_band: float) -> None:
+    """Let the firmware sum its error for a demand of `period` s; see `PositionFirmware.integrated`."""
+    for i in range(np.uint64(lanes)):
+        error = s[state.GOAL + i] - s[state.SEEN + i]
+        grown = _grown(s, i, s[state.INTEGRAL + i], error, period, dead_band)
+        s[state.INTEGRAL + i] = 0.0 if s[state.ENABLED + i] <= 0.0 else grown
+
+
+@compiled_lanes
+def integrate_measured(s: Array, lanes: int, now: Array, start: Any, dt: float, dead_band: float) -> None:
+    """Sum the errors that the servo had in the recording, with which its simulation starts anew.
+
+    `now` is (4, lanes) of this step.
+    """
+    for i in range(np.uint64(lanes)):
+        error = s[state.GOAL + i] - now[MEASURED, start + i]
+        grown = _grown(s, i, s[state.MEASURED_INTEGRAL + i], error, dt, dead_band)
+        s[state.MEASURED_INTEGRAL + i] = 0.0 if s[state.ENABLED + i] <= 0.0 else grown
+
+
+@compiled_lanes
+def restart_integral(s: Array, lanes: int) -> None:
+    """Let the integral be that of the measured errors: positions start anew."""
+    for i in range(np.uint64(lanes)):
+        s[state.INTEGRAL + i] = s[state.MEASURED_INTEGRAL + i]
+
+
+@compiled_lanes
+def _grown(s: Array, i: Any, integral: float, error: float, period: float, dead_band: float) -> float:
+    counted = error if abs(error) > dead_band else 0.0
+    most = s[state.INTEGRAL_LIMIT + i]
+    return min(max(integral + s[state.INTEGRAL_RATE + i] * counted * period, -most), most)
+
+
+@compiled_lanes
+def add_integral(s: Array, lanes: int) -> None:
+    """Let the firmware see what its integral gain adds to the error, as another position."""
+    for i in range(np.uint64(lanes)):
+        s[state.SEEN + i] -= s[state.INTEGRAL + i]
+
+
+@compiled_lanes
 def shape_error(s: Array, lanes: int, dead_band: float, offset: float) -> None:
     """Let the firmware see an error that its dead band and offset have shaped, as another position."""
     for i in range(np.uint64(lanes)):
@@ -219,7 +265,7 @@ def demand_current(s: Array, lanes: int, lead_in_half_steps: float) -> None:
 
 @compiled_lanes
 def demand_voltage_in_time(s: Array, lanes: int, now: Array, start: Any, step: float, lead: float) -> None:
-    """`command` to `demand_voltage` in one, where the firmware is as its law says and nothing is late.
+    """`command` to `demand_voltage` in one, where the firmware is as in its law and nothing is late.
 
     `now` is (4, lanes) of this step.
     """

@@ -56,7 +56,7 @@ def advance_in_pieces(s: Array, c: Array, lanes: int, dt: float, half_step: floa
 
 @compiled_lanes
 def is_switching(s: Array, lanes: int) -> bool:
-    """Tell whether torque goes on or off in any lane during this step."""
+    """Return whether torque goes on or off in any lane during this step."""
     count = 0
     for i in range(np.uint64(lanes)):
         enabled = s[state.ENABLED + i]

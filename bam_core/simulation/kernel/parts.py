@@ -28,6 +28,7 @@ class Parts(NamedTuple):
         profile: the set-point's acceleration is limited.
         error_shape: the firmware has a dead band or an offset.
         rate: the firmware has a derivative gain.
+        integral: the firmware has an integral gain.
         protection: the firmware protects itself from overload.
         plain_firmware: `firmware.demand_voltage_in_time` is all that the firmware does.
     """
@@ -42,13 +43,14 @@ class Parts(NamedTuple):
     profile: bool
     error_shape: bool
     rate: bool
+    integral: bool
     protection: bool
     plain_firmware: bool
 
 
 @compiled_lanes
 def parts_of(s: Array, c: Array, lanes: int, ripples: bool, stepping: Stepping) -> Parts:
-    """Return the parts that are on; `ripples` where logs tell the ripple of the supply."""
+    """Return the parts that are on; `ripples` where logs have the ripple of the supply."""
     load = _is_on(c, candidate.LOAD_MOTOR, lanes) or _is_on(c, candidate.LOAD_EXTERNAL, lanes)
     stribeck = (
         _is_on(c, candidate.STRIBECK_COULOMB, lanes)
@@ -66,11 +68,13 @@ def parts_of(s: Array, c: Array, lanes: int, ripples: bool, stepping: Stepping) 
     profile = _is_on(s, state.SET_ACCELERATION, lanes)
     error_shape = stepping.dead_band > 0.0 or stepping.error_offset > 0.0
     rate = _is_on(s, state.RATE_TIME, lanes)
+    integral = _is_on(s, state.INTEGRAL_RATE, lanes)
     protection = stepping.overload_trip < math.inf
     plain_firmware = stepping.renewal >= stepping.substeps and not (
         stepping.regulates_current
         or error_shape
         or rate
+        or integral
         or protection
         or slew
         or profile
@@ -92,6 +96,7 @@ def parts_of(s: Array, c: Array, lanes: int, ripples: bool, stepping: Stepping) 
         profile,
         error_shape,
         rate,
+        integral,
         protection,
         plain_firmware,
     )
@@ -99,7 +104,7 @@ def parts_of(s: Array, c: Array, lanes: int, ripples: bool, stepping: Stepping) 
 
 @compiled_lanes
 def _is_on(c: Array, row: Any, lanes: int) -> bool:
-    """Tell whether any candidate has this parameter."""
+    """Return whether any candidate has this parameter."""
     on = False
     for i in range(np.uint64(lanes)):
         on = on or c[row + i] != 0.0

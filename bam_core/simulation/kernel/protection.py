@@ -19,15 +19,15 @@ def set_up(s: Array, lanes: int) -> None:
 
 
 @compiled_lanes
-def tell_goal(s: Array, lanes: int, trip: float, count: float) -> None:
+def notice_goal(s: Array, lanes: int, trip: float, count: float) -> None:
     """Let another goal, or torque off, end protection; to be called before set-points follow goals."""
     for i in range(np.uint64(lanes)):
-        goal, told = s[state.GOAL + i], s[state.TOLD + i]
+        goal, last_goal = s[state.GOAL + i], s[state.LAST_GOAL + i]
         overload = s[state.OVERLOAD + i]
-        is_new = abs(goal - told) > 0.5 * count
+        is_new = abs(goal - last_goal) > 0.5 * count
         overload = 0.0 if ((overload >= trip) & is_new) | (s[state.ENABLED + i] <= 0.0) else overload
         s[state.OVERLOAD + i] = overload
-        s[state.TOLD + i] = told if overload >= trip else goal
+        s[state.LAST_GOAL + i] = last_goal if overload >= trip else goal
 
 
 @compiled_lanes

@@ -7,7 +7,7 @@ import numpy as np
 
 from bam_core.simulation.kernel.lanes import BLOCK
 
-ROWS = 51
+ROWS = 55
 
 (
     POSITION,
@@ -50,7 +50,7 @@ ROWS = 51
     DRIVEN_SHARE,
     FEEDBACK,
     OVERLOAD,
-    TOLD,
+    LAST_GOAL,
     OWN_LIMIT,
     RATE_TIME,
     RATE,
@@ -61,4 +61,8 @@ ROWS = 51
     LOAD_ACROSS,
     SET_SPEED,
     SET_ACCELERATION,
+    INTEGRAL_RATE,
+    INTEGRAL,
+    INTEGRAL_LIMIT,
+    MEASURED_INTEGRAL,
 ) = (np.uint64(row * BLOCK) for row in range(ROWS))

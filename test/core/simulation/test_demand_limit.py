@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bam_core.cli import main
-from bam_core.errors import OutOfRange, Unsupported
+from bam_core.errors import OutOfRange
 from bam_core.exchange import write_bag
 from bam_core.gears.rollout import GEAR_PARAMETERS, GearRollout
 from bam_core.identification.identify import identify
@@ -146,13 +146,12 @@ def test_a_bag_of_an_older_version_has_that_of_the_firmware(tmp_path: Path) -> N
     assert read_bag(bag.write(tmp_path / "bag")).demand_limit == math.inf
 
 
-def test_a_bag_with_an_integral_gain_is_refused_and_one_with_a_derivative_gain_has_it(tmp_path: Path) -> None:
+def test_a_bag_has_its_integral_and_derivative_gains(tmp_path: Path) -> None:
     bag = RunBag()
     bag.run["kd"] = 50.0
     assert read_bag(bag.write(tmp_path / "derivative")).kd == 50.0
     bag.run["ki"] = 50.0
-    with refused(Unsupported, thing="ki"):
-        read_bag(bag.write(tmp_path / "integral"))
+    assert read_bag(bag.write(tmp_path / "integral")).ki == 50.0
 
 
 def test_an_exported_bag_keeps_the_limit(tmp_path: Path) -> None:
