@@ -119,6 +119,6 @@ def _bad_cell(path: Path, rows: Mapping[int, Sequence[str]], place_of: Mapping[s
             try:
                 _number(row[place])
             except ValueError:
-                told = f"row {number}, column {name!r}, is {row[place][:_MOST_SHOWN]!r}"
-                return Malformed(path, told, expected=expected)
+                problem = f"row {number}, column {name!r}, is {row[place][:_MOST_SHOWN]!r}"
+                return Malformed(path, problem, expected=expected)
     return Malformed(path, "holds something else than numbers", expected=expected)

@@ -20,7 +20,7 @@ from bam_core.servo.gains import Gain, over
 from bam_core.text.finding import listed
 
 _TIME, _GOAL, _READ = "time", "goal:", "read:"
-_SETTINGS = ("kp", "kd", "vin", *WITHOUT_EFFECT)  # columns with one value; gains may have one per joint
+_SETTINGS = ("kp", "kd", "ki", "vin", *WITHOUT_EFFECT)  # columns with one value; gains may have one per joint
 
 
 def read_csv_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_MAP) -> RobotRun:
@@ -59,7 +59,7 @@ def read_csv_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_
         except Unsupported as error:
             raise error.within(path) from None
     joints = tuple(name.removeprefix(_GOAL) for name in columns if name.startswith(_GOAL))
-    gains = {name: _gains(path, columns, name, joints) for name in ("kp", "kd")}
+    gains = {name: _gains(path, columns, name, joints) for name in ("kp", "kd", "ki")}
     try:
         return screened_run(
             recording_map=recording_map,
@@ -70,6 +70,7 @@ def read_csv_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_
             position=np.column_stack([columns[_READ + name] for name in joints]),
             kp=gains["kp"],
             kd=gains["kd"] or 0.0,
+            ki=gains["ki"] or 0.0,
             supply_voltage=_mean(columns.get("vin")),
         )
     except (BadData, Missing) as error:

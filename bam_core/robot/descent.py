@@ -70,8 +70,23 @@ class Place:
     jacobian: Array
 
 
-def descend(run_errors: RunErrors, descent: Descent, place: Place, progress: Callable[[str], None]) -> Place:
-    """Return where no step is worthwhile, with its derivatives."""
+def descend(
+    run_errors: RunErrors,
+    descent: Descent,
+    place: Place,
+    progress: Callable[[str], None],
+    *,
+    reached: Callable[[Array], None] = lambda point: None,
+) -> Place:
+    """Return where no step is worthwhile, with its derivatives.
+
+    Args:
+        run_errors: whose cost falls.
+        descent: how.
+        place: where it begins.
+        progress: called with a line of text every step.
+        reached: called with the (unknowns,) coordinates of every step that lowers the cost.
+    """
     place = _renewed(run_errors, descent, place)
     objective, is_new = run_errors.objective(descent.noise(place.errors)), True
     for number in range(_STEPS):
@@ -84,6 +99,7 @@ def descend(run_errors: RunErrors, descent: Descent, place: Place, progress: Cal
         if gain > 0.0:
             jacobian = _carried(place.jacobian, end - place.point, there - place.errors)
             place, is_new = Place(point=end, errors=there, jacobian=jacobian), False
+            reached(end)
         if not worthwhile or share < _WELL:
             place = _renewed(run_errors, descent, place)
             objective, is_new = run_errors.objective(descent.noise(place.errors)), True
@@ -121,7 +137,7 @@ def one_sided(free: NDArray[np.bool_]) -> Array:
 def _jacobian(ends: Sequence[Array | None], begins: Sequence[Array | None], steps: Array, size: int) -> Array:
     """Return the least Jacobian that has these differences.
 
-    One for which a simulation diverged tells nothing: it is zero.
+    One for which a simulation diverged has no information: it is zero.
     """
     differences = [
         None if end is None or begin is None else end - begin for end, begin in zip(ends, begins, strict=True)

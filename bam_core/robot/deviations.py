@@ -28,7 +28,7 @@ class RobotDeviations:
 
     Attributes:
         delay: s from the time of a goal in the recording to when it takes effect.
-        zero: joint -> rad that its encoder says at the description's zero.
+        zero: joint -> reading of its encoder at the description's zero, rad.
         strength: joint -> share by which its motor's torque is larger than its type's.
         back_emf: joint -> share by which its torque constant, and so its back-EMF, is larger than its type's.
         friction: joint -> share by which its gear's friction without load is larger than its type's.
@@ -52,9 +52,11 @@ class RobotDeviations:
         require_not_negative("robot", delay=self.delay)
         for name, value in self.by_name().items():
             if not abs(value) <= _LARGEST:  # NaN neither
-                raise OutOfRange(f"robot {name}", value, f"within ±{_LARGEST:g}", told=f"{value:g}")
+                raise OutOfRange(f"robot {name}", value, f"within ±{_LARGEST:g}", printed=f"{value:g}")
             if name.split()[0] in _ABOVE_MINUS_ONE and value <= -1.0:
-                raise OutOfRange(f"robot {name}", value, "above -1, which leaves nothing", told=f"{value:g}")
+                raise OutOfRange(
+                    f"robot {name}", value, "above -1, which leaves nothing", printed=f"{value:g}"
+                )
 
     def by_name(self) -> dict[str, float]:
         """Return all of them by the names of a fit's unknowns: "delay", "zero elbow", "centre trunk x"."""

@@ -86,6 +86,7 @@ def find_distribution(
     progress: Callable[[str], None],
     *,
     skipped: int = 0,
+    reached: Callable[[Array], None] = lambda point: None,
 ) -> Distribution:
     """Go on from where a descent ended.
 
@@ -95,6 +96,7 @@ def find_distribution(
         covariance: (unknowns, unknowns) from which the first points are drawn.
         progress: called with a line of text every round.
         skipped: first rounds that are left out, where the covariance is as good as after them.
+        reached: called with the (unknowns,) coordinates of the middle after every round.
     """
     random = np.random.default_rng(0)
     spread = np.asarray(np.linalg.cholesky(covariance))
@@ -103,6 +105,7 @@ def find_distribution(
         objective = run_errors.objective(run_errors.noise(place.errors))
         one = _round(run_errors, objective, place, spread, random)
         place = _moved(run_errors, objective, place, one.step)
+        reached(place.point)
         progress(f"round {number + 1} of {ROUNDS}: {1e3 * np.abs(place.errors).mean():.2f} mrad")
         is_quick = number < _QUICK
         rounds = [one] if is_quick else [*rounds, one][-min(number - _QUICK + 1, _AVERAGED) :]
@@ -126,14 +129,14 @@ def _round(
     rough = float(np.var(close.even, axis=0, ddof=1) @ weights) / size if len(close.even) > 1 else 0.0
     pairs = _pairs(run_errors, place, spread, size, random)
     slopes = (np.linalg.pinv(np.linalg.solve(spread, pairs.steps.T).T) @ pairs.odd).T  # rad per axis
-    told = (slopes.T * weights) @ slopes - rough * np.eye(size)
+    information = (slopes.T * weights) @ slopes - rough * np.eye(size)
     if 2 * len(pairs.odd) < size:  # others diverged: the next ones are to be nearer
-        told = np.eye(size) / BEGIN**2
-    values, axes = np.linalg.eigh(_variance(spread, told))
+        information = np.eye(size) / BEGIN**2
+    values, axes = np.linalg.eigh(_variance(spread, information))
     slope = slopes.T @ (weights * place.errors) + spread.T @ place.point
     back = np.linalg.inv(spread)
     return _Round(
-        information=back.T @ told @ back,
+        information=back.T @ information @ back,
         roughness=rough * back.T @ back,
         step=-spread @ ((axes * np.minimum(values, _LONGEST)) @ (axes.T @ slope)),
     )
@@ -176,8 +179,8 @@ def _moved(run_errors: RunErrors, objective: Objective, place: Place, step: Arra
     return best
 
 
-def _variance(spread: Array, told: Array) -> Array:
-    """Return the variance along the axes of a spread, by the priors and what runs tell, if anything."""
-    values, axes = np.linalg.eigh(0.5 * (told + told.T))
+def _variance(spread: Array, information: Array) -> Array:
+    """Return the variance along the axes of a spread, by the priors and the information of runs, if any."""
+    values, axes = np.linalg.eigh(0.5 * (information + information.T))
     variance = np.linalg.inv(spread.T @ spread + (axes * np.maximum(values, 0.0)) @ axes.T)
     return np.asarray(0.5 * (variance + variance.T))

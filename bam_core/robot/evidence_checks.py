@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs of a robot cannot tell, found before time is spent on them."""
+"""What runs of a robot cannot determine, found before time is spent on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bam_core.robot.root import FIXED
 from bam_core.robot.run import RobotRun
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.text.finding import Finding
-from bam_core.text.robot_findings import IdleMotors, JointsFinding, NoLoad, SlowRate, SteadySpeed
+from bam_core.text.robot_evidence_findings import IdleMotors, JointsFinding, NoLoad, SlowRate, SteadySpeed
 
 LEAST_RATE = 45.0
 """Hz. Friction falls from its value at rest within 0.1 rad/s, which a joint passes in 20 to 50 ms.

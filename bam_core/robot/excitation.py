@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much a joint's recorded motion says about friction: whether its speed and its load change.
+"""How well a joint's recorded motion determines friction: whether its speed and its load change.
 
 Both are found from measured positions and the robot's description, without a simulation of servos.
 """

@@ -64,6 +64,7 @@ def fit_robot(
     *,
     before: RobotFit | None = None,
     progress: Callable[[str], None] = lambda words: None,
+    reached: Callable[[Array], None] = lambda point: None,
 ) -> RobotFit:
     """Descend from where the unknowns begin.
 
@@ -74,7 +75,8 @@ def fit_robot(
         joints: that count.
         unknowns: what may change.
         before: what another friction model ended with on the same runs; this one begins there.
-        progress: told each step, in words.
+        progress: called with a line of text every step.
+        reached: called with the (unknowns,) coordinates of the best point so far, when there is a better one.
 
     Raises:
         BamError: the simulation diverges where it begins.
@@ -97,18 +99,18 @@ def fit_robot(
                 directions=one_sided(unknowns.is_wide),
                 noise=lambda errors: assumed,
             )
-            place = descend(short, first, seen_by(short, begin, begin), progress)
+            place = descend(short, first, seen_by(short, begin, begin), progress, reached=reached)
             place = seen_by(whole, place, begin)
         everything = np.ones(len(origin), dtype=bool)
         second = Descent(name="second", directions=one_sided(everything), noise=whole.noise)
-        place = descend(whole, second, place, progress)
+        place = descend(whole, second, place, progress, reached=reached)
         again = replace(second, directions=_OTHER_STEP * np.eye(len(origin)), is_two_sided=True)
         coarse = _covariance(whole, place, again)
         spread = BEGIN**2 * coarse
         if before is not None and is_later:
             spread = _with_known(spread, unknowns, before)
         skipped = _SKIPPED if is_later else 0
-        distribution = find_distribution(whole, place, spread, progress, skipped=skipped)
+        distribution = find_distribution(whole, place, spread, progress, skipped=skipped, reached=reached)
         return RobotFit(
             unknowns=unknowns,
             point=distribution.point,
@@ -172,12 +174,12 @@ def _covariance(run_errors: RunErrors, place: Place, again: Descent) -> Array:
 
 
 def _standard_errors(coarse: Array, fine: Array) -> Array:
-    """Return (unknowns,) standard errors by two covariances, for which runs must tell an unknown twice.
+    """Return (unknowns,) standard errors by two covariances, for which runs must determine an unknown twice.
 
     Valleys of the cost are curved, such as that of friction under load that falls with speed against
     friction that does not. Within a standard deviation of the last rounds a valley looks short and straight,
     and the truth may be further along it. The derivatives of the descent, over a fifth of what is known
-    beforehand, see that runs hardly tell it. On arms whose truth is known, each of both alone holds it too
+    beforehand, see that runs leave it open. On arms whose truth is known, each of both alone holds it too
     rarely. Nothing is known less than beforehand.
     """
     return np.sqrt(np.minimum(np.diag(coarse) + np.diag(fine), 1.0))
@@ -186,7 +188,7 @@ def _standard_errors(coarse: Array, fine: Array) -> Array:
 def information(
     bench: RobotBench, run: RobotRun, joints: Sequence[str], unknowns: Unknowns, pool: ThreadPoolExecutor
 ) -> Array:
-    """Return (unknowns, unknowns) what a run would tell a fit, where the unknowns begin and errors are small.
+    """Return the information of a run, (unknowns, unknowns), where unknowns begin and errors are small.
 
     Errors count as a fit assumes that they do before it has seen any.
 

@@ -19,7 +19,7 @@ from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
 from bam_core.robot.validation import errors_of
 from bam_core.servo.model import ServoModel
-from bam_core.text.robot_findings import OtherRate
+from bam_core.text.robot_run_findings import OtherRate
 
 _FACTORS = (0.5, 2.0 / 3.0, 0.8, 1.25, 1.5, 2.0, 3.0)  # of times
 _SURE = 0.5  # of the error; in 4 runs of a real arm, no wrong factor comes below 0.88

@@ -72,6 +72,7 @@ def without_joints(run: RobotRun, joints: Collection[str]) -> RobotRun:
         wraps=of_kept(run.wraps),
         kp=of_kept(run.kp),
         kd=of_kept(run.kd),
+        ki=of_kept(run.ki),
         goal_acceleration=of_kept(run.goal_acceleration),
     )
 

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from bam_core.arrays import Array
 from bam_core.errors import BamError
@@ -19,7 +21,7 @@ from bam_core.robot.settings import DEFAULT_SETTINGS, RobotIdentifySettings
 from bam_core.robot.unknowns import Unknowns, bodies_for, with_friction_model
 from bam_core.robot.validation import errors_of, simulate_runs
 from bam_core.text.finding import log_findings
-from bam_core.text.robot_findings import NoBand
+from bam_core.text.robot_result_findings import NoBand
 
 log = logging.getLogger(__name__)
 
@@ -45,11 +47,13 @@ def identify_robot(
         task: robot, servos and runs.
         settings: friction models, and how far the robot may be from its description.
         progress: called with each step, in words.
-        fitted: called with the parameters of each model as soon as they are known.
+        fitted: called with the parameters of each model as soon as they are known. Where Ctrl-C or an
+            error ends a descent, they are the best point so far, which is not converged.
         finished: called with all models so far after each one.
 
     Raises:
         BamError: a run cannot be simulated with the servos given, or no model succeeded.
+        KeyboardInterrupt: Ctrl-C.
     """
     fits: dict[str, RobotModelFit] = {}
     failures: dict[str, BamError] = {}
@@ -59,13 +63,22 @@ def identify_robot(
     before: RobotFit | None = None
     for model in settings.model_names:
 
-        def say(words: str, model: str = model) -> None:
+        def report(words: str, model: str = model) -> None:
             progress(f"{model}: {words}")
 
         try:
             unknowns = _unknowns(task, settings, model)
-            fit = fit_robot(benches, task.train, task.joints, unknowns, before=before, progress=say)
-            fits[model] = _fitted(task, settings, benches, model, fit, given, say, fitted)
+            with _kept(_parameters(task, settings, model, unknowns), fitted) as reached:
+                fit = fit_robot(
+                    benches,
+                    task.train,
+                    task.joints,
+                    unknowns,
+                    before=before,
+                    progress=report,
+                    reached=reached,
+                )
+            fits[model] = _fitted(task, settings, benches, model, fit, given, report, fitted)
             before = fit
         except BamError as error:
             failures[model] = error
@@ -78,6 +91,33 @@ def identify_robot(
     return RobotIdentification(fits=fits, task=task, settings=settings, given=given)
 
 
+@contextlib.contextmanager
+def _kept(
+    at: Callable[[Array], RobotParameters], fitted: Callable[[RobotParameters], None]
+) -> Iterator[Callable[[Array], None]]:
+    """Pass on the best point of a descent that does not end well; the descent calls what this yields."""
+    best: list[Array] = []
+    try:
+        yield best.append
+    except BaseException:  # Ctrl-C, and errors of a later step
+        if best:
+            fitted(replace(at(best[-1]), is_converged=False))
+        raise
+
+
+def _parameters(
+    task: RobotTask, settings: RobotIdentifySettings, model: str, unknowns: Unknowns
+) -> Callable[[Array], RobotParameters]:
+    """Return what the parameters are at (unknowns,) coordinates."""
+    return lambda point: RobotParameters(
+        model=model,
+        servos=unknowns.types_at(point),
+        deviations=unknowns.deviations_at(point),
+        task=task,
+        settings=settings,
+    )
+
+
 def _fitted(
     task: RobotTask,
     settings: RobotIdentifySettings,
@@ -85,19 +125,18 @@ def _fitted(
     model: str,
     fit: RobotFit,
     given: Mapping[str, Array],
-    say: Callable[[str], None],
+    report: Callable[[str], None],
     fitted: Callable[[RobotParameters], None],
 ) -> RobotModelFit:
-    unknowns = fit.unknowns
-    types = unknowns.types_at(fit.point)
-    deviations, servos = unknowns.deviations_at(fit.point), unknowns.servos_at(fit.point)
-    fitted(RobotParameters(model=model, servos=types, deviations=deviations, task=task, settings=settings))
-    say("errors of all runs")
+    parameters = _parameters(task, settings, model, fit.unknowns)(fit.point)
+    deviations, servos = parameters.deviations, fit.unknowns.servos_at(fit.point)
+    fitted(parameters)
+    report("errors of all runs")
     alone = benches.one_at_a_time(task.runs, servos, deviations)
     simulated = simulate_runs(task.bench, task.runs, servos, deviations)
     bands = _bands(benches, task, model, fit, simulated)
     return RobotModelFit(
-        servos=types,
+        servos=parameters.servos,
         deviations=deviations,
         estimates=parameter_estimates(fit.unknowns, fit.point, fit.standard_errors),
         deviation_estimates=deviation_estimates(fit),

@@ -24,7 +24,7 @@ from bam_core.robot.simulation import RobotBench
 from bam_core.robot.validation import RunErrors, errors_of
 from bam_core.servo.gains import gain_of
 from bam_core.servo.model import ServoModel
-from bam_core.text.robot_findings import OtherZero, ReversedJoint, UnprovenSigns
+from bam_core.text.robot_run_findings import OtherZero, ReversedJoint, UnprovenSigns
 
 _RUNS, _SAMPLES = 4, 250  # that are looked at, per run
 _LONGEST = 20.0  # s of a run that is simulated

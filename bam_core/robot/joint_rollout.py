@@ -207,10 +207,11 @@ def _signals(run: RobotRun, servos: Mapping[str, ServoModel], times: Array) -> A
     edges = np.append(times, 2.0 * times[-1] - times[-2])
     signals = np.zeros((len(times), 4, len(servos)))
     for column, (joint, servo) in enumerate(servos.items()):
-        goals = run.goal_position[:, run.column(joint)]
-        # A firmware looks at its goal once per period; the first goal is in force before the run.
+        recorded = run.column(joint)
+        goals = np.append(run.goal_before[recorded], run.goal_position[:, recorded])
+        # A firmware looks at its goal once per period.
         stamps = np.append(times[0], run.time + 0.5 * servo.firmware.period)
-        signals[:, GOAL, column] = held_mean(stamps, np.append(goals[0], goals), edges)
+        signals[:, GOAL, column] = held_mean(stamps, goals, edges)
         supply = run.supply_voltage
         signals[:, SUPPLY, column] = servo.nominal_voltage if supply is None else supply
     signals[:, ENABLED] = 1.0
@@ -227,6 +228,7 @@ def _log_rows(run: RobotRun, servos: Mapping[str, ServoModel], steps: int) -> Ar
         assert kp is not None, "the model could not have been compiled"
         rows.stiffness[column], rows.damping[column] = servo.firmware.gains(kp)
         rows.rate_time[column] = servo.firmware.rate_time(kp, kd)
+        rows.integral_rate[column] = servo.firmware.integral_rate(kp, gain_of(run.ki, joint) or 0.0)
         acceleration = gain_of(run.goal_acceleration, joint)
         rows.goal_acceleration[column] = servo.firmware.accelerated(acceleration).goal_acceleration
         rows.demand_limit[column] = servo.firmware.demand_limit

@@ -16,7 +16,7 @@ from bam_core.mujoco.robot import compile_robot
 from bam_core.recordings.map_file import map_names, recording_map_for
 from bam_core.robot.run import RobotRun
 from bam_core.servo.model import ServoModel
-from bam_core.text.robot_findings import JointsFinding
+from bam_core.text.robot_evidence_findings import JointsFinding
 
 _MAX_ZERO_ERROR = 1.0  # rad beyond the end of a joint's range: no zero of an encoder is off by as much
 _SPEED_OVER = 0.04  # s; over less, counts of the encoder look like speed

@@ -25,6 +25,7 @@ from bam_core.files.json_file import read_json
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.robot.lerobot_units import (
     Calibration,
+    goals_within,
     load_calibration,
     radians_of_degrees,
     radians_of_shares,
@@ -34,7 +35,7 @@ from bam_core.robot.run import RobotRun
 from bam_core.robot.screening import screened_run
 from bam_core.robot.value_steps import DEGREES, NORMALISED, RADIANS
 from bam_core.text.finding import log_findings
-from bam_core.text.robot_findings import DerivedRanges, StampedRate
+from bam_core.text.robot_run_findings import ClippedGoals, DerivedRanges, StampedRate
 
 log = logging.getLogger(__name__)
 
@@ -44,13 +45,14 @@ _SUFFIX = ".pos"  # LeRobot's robots call a joint's position so
 _GRIPPER = "gripper"
 _SO_ARMS = ("so100", "so101", "so_follower", "so_arm")
 _SO_ARM_KD = 32.0  # lerobot/robots/so_follower/so_follower.py: P 16, I 0, D 32
+_SHARES = (-100.0, 100.0)  # LeRobot sends no goals beyond (`_unnormalize` in lerobot/motors/motors_bus.py)
 _SAME_RATE = 0.02  # relative, of stamps and description
 _POINTER = b"version https://git-lfs"
 _STATE, _ACTION, _EPISODE, _TIME = "observation.state", "action", "episode_index", "timestamp"
 
 
 def is_dataset(path: Path) -> bool:
-    """Tell whether a directory is a LeRobot dataset, of any version."""
+    """Return whether a directory is a LeRobot dataset, of any version."""
     return (path / INFO).is_file()
 
 
@@ -74,8 +76,9 @@ def read_dataset_runs(
     Args:
         path: of the dataset.
         unit: of positions, one of `lerobot_units.UNITS`; None: what the values show.
-        calibration: of the arm, for normalised values; its joints have the names of the dataset or those of
-            the description. None: the steps between values show the ranges.
+        calibration: of the arm; its joints have the names of the dataset or those of the description. Goals
+            beyond its ranges count as their ends. None: the steps between normalised values show the ranges,
+            and goals in degrees count as they are.
         recording_map: other names of features (`columns: {goal: action, read: observation.state}`), joints
             (`order` where the dataset has none), signs and zeros. Its unit is for `unit`.
 
@@ -105,27 +108,34 @@ def read_dataset_runs(
         log.info("%s: unit %s, as the steps between its values show", path, proof.unit)
     largest = max(float(np.abs(states[name]).max()) for name in joints)
     if proof.unit == DEGREES and not proof.steps and largest < 2.0 * np.pi:
-        log.warning("%s: no joint goes beyond %.3g; if these are radians, say --unit rad", path, largest)
+        log.warning("%s: no joint goes beyond %.3g; if these are radians, give --unit rad", path, largest)
     if proof.unit != RADIANS:
         for name in set(joints) - set(arm):
             log.info("%s: %s is left out: a share of its opening, no angle", path, name)
         joints = arm
     goals, states = ({name: values[name] for name in joints} for values in (goals, states))
+    ranges = None if calibration is None else _calibration(calibration, joints, recording_map)
+    recorded = goals
     if proof.unit == NORMALISED:
-        ranges = None if calibration is None else _calibration(calibration, joints, recording_map)
         if ranges is None:
             log_findings(log, [DerivedRanges(dataset=str(path), ranges=tuple(proof.ranges.items()))])
+        goals = {name: np.clip(values, *_SHARES) for name, values in goals.items()}
+        log_findings(log, _clipped(path, recorded, goals))
         # The steps of goals are those of the arm that led.
         goals, states = (radians_of_shares(path, states, values, ranges) for values in (goals, states))
     else:
-        if calibration is not None:
+        if ranges is not None and proof.unit != DEGREES:
             raise Conflict(
-                "--calibration", f"is of no use for positions in {proof.unit}", expected="--unit normalised"
+                "--calibration",
+                f"is of no use for positions in {proof.unit}",
+                expected="degrees or shares of its ranges",
             )
         scale = radians_of_degrees(proof.steps.values()) if proof.unit == DEGREES else 1.0
-        goals, states = (
+        recorded, states = (
             {name: scale * column for name, column in values.items()} for values in (goals, states)
         )
+        goals = recorded if ranges is None else goals_within(recorded, states, ranges)
+        log_findings(log, _clipped(path, recorded, goals))
     fps = info.get("fps")
     log.info(
         "%s: times are those of %s frames per second, kept or not: a recording loop that was slower makes "
@@ -196,6 +206,14 @@ def is_gripper(name: str | None) -> bool:
     return (name or "").endswith(_GRIPPER)
 
 
+def _clipped(path: Path, recorded: Mapping[str, Array], goals: Mapping[str, Array]) -> list[ClippedGoals]:
+    """Return a finding where goals are clipped."""
+    shares = tuple(
+        (name, share) for name, values in recorded.items() if (share := float(np.mean(values != goals[name])))
+    )
+    return [ClippedGoals(dataset=str(path), joints=shares)] if shares else []
+
+
 def _rate_findings(path: Path, fps: Any, episode: Array, time: Array) -> list[StampedRate]:
     """Return a finding where stamps have another rate than the dataset's description."""
     steps = np.diff(time)[np.diff(episode) == 0]
@@ -225,12 +243,12 @@ def _columns(path: Path, info: dict[str, Any], features: Mapping[str, str]) -> d
                 raise Missing(f"{file}, column {feature}", "numbers of every frame")
             values.append(_numbers(file, feature, table.column(feature)))
     columns = {name: np.concatenate(values) for name, values in parts.items()}
-    frames, said = len(columns[_TIME]), info.get("total_frames")
-    if said is not None and said != frames:
+    frames, declared = len(columns[_TIME]), info.get("total_frames")
+    if declared is not None and declared != frames:
         raise Malformed(
             path,
             f"has {frames} frames",
-            expected=f"{said}, as {INFO} says",
+            expected=f"{declared}, as in {INFO}",
             advice="download the dataset whole",
         )
     order = np.lexsort((columns[_TIME].ravel(), columns[_EPISODE].ravel()))

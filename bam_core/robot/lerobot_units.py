@@ -38,6 +38,7 @@ UNITS = (DEGREES, RADIANS, NORMALISED)
 
 _NAMES = {DEGREES: "degrees", RADIANS: "radians", NORMALISED: "shares of a calibrated range"}
 _LARGEST_ANGLE = 4.0 * math.pi  # rad, two turns; a joint's angle is less
+_BEYOND = 0.1  # rad that gravity may pull a joint beyond the end of its range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +61,21 @@ class Calibration:
         Raises:
             UnknownName: the file has no such joint.
         """
+        half = self.reach(joint)
+        return np.asarray((-half if joint in self.inverted else half) * values / 100.0)
+
+    def reach(self, joint: str) -> float:
+        """Return how far goals of a joint go to both sides of the middle of its range, rad.
+
+        LeRobot writes the range into the servo's angle limits, and the servo follows goals up to them.
+
+        Raises:
+            UnknownName: the file has no such joint.
+        """
         if joint not in self.ranges:
             raise UnknownName(f"joint of {self.path}", joint, self.ranges)
         first, last = self.ranges[joint]
-        half = math.pi * (last - first) / COUNTS_PER_TURN
-        return np.asarray((-half if joint in self.inverted else half) * values / 100.0)
+        return math.pi * (last - first) / COUNTS_PER_TURN
 
 
 def radians_of_degrees(steps: Iterable[float]) -> float:
@@ -85,10 +96,10 @@ def load_calibration(path: str | os.PathLike[str]) -> Calibration:
     """
     path = Path(path)
     expected = "JSON of LeRobot with range_min and range_max of every motor"
-    told = read_json(path, expected=expected, advice="name the arm's file")
+    motors = read_json(path, expected=expected, advice="name the arm's file")
     try:
-        ranges = {name: (int(motor["range_min"]), int(motor["range_max"])) for name, motor in told.items()}
-        inverted = frozenset(name for name, motor in told.items() if motor.get("drive_mode"))
+        ranges = {name: (int(motor["range_min"]), int(motor["range_max"])) for name, motor in motors.items()}
+        inverted = frozenset(name for name, motor in motors.items() if motor.get("drive_mode"))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         raise Malformed(path, "is no calibration", expected=expected, advice="name the arm's file") from None
     for name, (first, last) in ranges.items():
@@ -120,8 +131,8 @@ def require_unit(place: object, unit: str | None, positions: Mapping[str, Array]
     if unit is None and proof.unit is None:
         raise Missing(
             f"{place}, unit",
-            "degrees, radians, or shares of the calibrated range, -100 to 100; LeRobot's files do not say",
-            advice="say --unit deg if it was recorded with use_degrees, else --unit normalised",
+            "degrees, radians, or shares of the calibrated range, -100 to 100; LeRobot does not store it",
+            advice="give --unit deg if it was recorded with use_degrees, else --unit normalised",
         )
     if unit is None or unit == proof.unit:
         return proof
@@ -133,10 +144,10 @@ def require_unit(place: object, unit: str | None, positions: Mapping[str, Array]
     )
     if unit == RADIANS and largest > _LARGEST_ANGLE:
         raise BadData(
-            f"{place}, {joint}", f"reaches {largest:.4g}, which are no radians", advice="say --unit deg"
+            f"{place}, {joint}", f"reaches {largest:.4g}, which are no radians", advice="give --unit deg"
         )
     if unit == NORMALISED and largest > 100.0:
-        raise BadData(f"{place}, {joint}", f"reaches {largest:.4g}: not normalised", advice="say --unit deg")
+        raise BadData(f"{place}, {joint}", f"reaches {largest:.4g}: not normalised", advice="give --unit deg")
     ranges = {name: count for name, values in positions.items() if (count := range_counts(values))}
     return replace(proof, unit=unit, ranges=ranges if unit == NORMALISED else {})
 
@@ -152,7 +163,7 @@ def _contradiction(place: object, unit: str, proof: UnitProof) -> BadData:
         shown = f"these are shares of a calibrated range of {proof.ranges[joint]} counts"
     else:
         shown = f"these are {_NAMES[proof.unit or unit]}"
-    return BadData(f"{place}", f"{words}: {shown}", advice=f"say --unit {proof.unit}")
+    return BadData(f"{place}", f"{words}: {shown}", advice=f"give --unit {proof.unit}")
 
 
 def radians_of_shares(
@@ -196,3 +207,30 @@ def radians_of_shares(
                 advice="give the calibration with which the dataset was recorded, or none",
             )
     return result
+
+
+def goals_within(
+    goals: Mapping[str, Array], states: Mapping[str, Array], calibration: Calibration
+) -> dict[str, Array]:
+    """Return goals as the servos follow them: those beyond the calibrated range are its end.
+
+    Args:
+        goals: joint -> (samples,) rad from the middle of the range.
+        states: joint -> measured, likewise.
+        calibration: of the arm.
+
+    Raises:
+        UnknownName: it has no such joint.
+        Conflict: a joint was far beyond its range: it is the calibration of another arm.
+    """
+    clipped = {}
+    for name, values in goals.items():
+        reach, largest = calibration.reach(name), float(np.abs(states[name]).max())
+        if largest > reach + _BEYOND:
+            raise Conflict(
+                f"{calibration.path}, {name}",
+                f"has a range of {reach:.3g} rad to both sides, while its positions reach {largest:.3g}",
+                advice="give the calibration with which the dataset was recorded, or none",
+            )
+        clipped[name] = np.clip(values, -reach, reach)
+    return clipped

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Paths in, runs of a robot out, with what was said about them from outside."""
+"""Paths in, runs of a robot out, with what was set for them from outside."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ from bam_core.robot.goal_order import copied_joints, require_followed, without_j
 from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs, usual_kd
 from bam_core.robot.lerobot_units import UNITS
 from bam_core.robot.npz_run import PYTORCH_ADVICE, read_npz_run
-from bam_core.robot.radians import require_radians
 from bam_core.robot.run import RobotRun, require_enough
 from bam_core.robot.run_findings import run_findings
 from bam_core.robot.sage_run import is_sage, read_sage_run
@@ -36,7 +35,7 @@ from bam_core.robot.value_steps import NORMALISED
 from bam_core.servo.gains import Gain, over, require_acceleration, require_gain
 from bam_core.servo.plausible import require_plausible
 from bam_core.text.finding import Finding, log_findings
-from bam_core.text.robot_findings import CopiedReadings, DerivativeGainUnknown, NoInterval
+from bam_core.text.robot_run_findings import CopiedReadings, DerivativeGainUnknown, NoInterval
 
 log = logging.getLogger(__name__)
 
@@ -72,19 +71,20 @@ _GAIN_IN_NAME = re.compile(r"(?:^|[_-])kp_?(\d+(?:\.\d+)?)(?=[_.-]|$)")
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """What a user says of all runs; it overrides their files.
+    """What a user sets for all runs; it overrides their files.
 
     Attributes:
         kp: position gain of all servos, or joint (or pattern) -> gain, firmware units; None: a run's column,
-            a bench.yaml above it, or its name (such as squat_kp32.csv) says.
+            a bench.yaml above it, or its name (such as squat_kp32.csv) has it.
         kd: derivative gain, likewise; None: a column or a bench.yaml has it, else 0.
+        ki: integral gain, likewise.
         goal_acceleration: largest of the servos' set-points, rad/s², likewise; 0: not limited; None: a
             bench.yaml has it, else the servo files.
-        supply_voltage: V; None: a column or a bench.yaml says, else the servos' nominal one counts.
+        supply_voltage: V; None: a column or a bench.yaml has it, else the servos' nominal one counts.
         intervals: file with the part of each run that counts: JSON, its name -> [first, last] in s.
         unit: of the positions: "deg", "rad", or in LeRobot datasets "normalised"; None: that of a map, else
             rad, and in LeRobot datasets what their values show.
-        calibration: LeRobot's file of the arm, for normalised positions.
+        calibration: LeRobot's file of the arm: ranges of normalised positions, and limits of goals.
         strict: the first run that cannot be used ends the call; else each is left out, with a warning.
         map: words of `--map`: a YAML file or a name from `map_names` instead of a bench.yaml's map, and
             joints as in "lift=-lift+0.12"; see `bam_core.recordings.recording_map`.
@@ -92,6 +92,7 @@ class RunSettings:
 
     kp: Gain | None = None
     kd: Gain | None = None
+    ki: Gain | None = None
     goal_acceleration: Gain | None = None
     supply_voltage: float | None = None
     intervals: str | os.PathLike[str] | None = None
@@ -102,7 +103,7 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         require_field_types(self)
-        for name, gain in (("kp", self.kp), ("kd", self.kd)):
+        for name, gain in (("kp", self.kp), ("kd", self.kd), ("ki", self.ki)):
             if gain is not None:
                 require_gain(f"--{name}", gain, name)
         require_acceleration("--goal-acceleration", self.goal_acceleration)
@@ -168,7 +169,6 @@ def load_usable_runs(
         for run in read:
             with exclusions.attempt(run.name):
                 require_enough(run)
-                require_radians(run)
                 require_followed(run)
                 if copied := copied_joints(run):
                     log_findings(log, [CopiedReadings(run=run.name, joints=copied)])
@@ -258,7 +258,7 @@ def _complete(
     kp = header.get("kp")
     if kp is None and not _is_number(settings.kp) and (match := _GAIN_IN_NAME.search(run.name)):
         kp = float(match[1])
-        log.info("%s: kp %g, as its name says", run.name, kp)
+        log.info("%s: kp %g, as in its name", run.name, kp)
     kp = over(kp, settings.kp, run.joints, run.name)
     if kp is None:
         raise Missing(f"{path}, kp", "the position gain of its servos", advice=_gain_advice(path))
@@ -266,6 +266,7 @@ def _complete(
         run,
         kp=kp,
         kd=over(header.get("kd", 0.0), settings.kd, run.joints, run.name) or 0.0,
+        ki=over(header.get("ki", 0.0), settings.ki, run.joints, run.name) or 0.0,
         goal_acceleration=over(
             header.get("goal_acceleration"), settings.goal_acceleration, run.joints, run.name
         ),
@@ -277,11 +278,11 @@ def _complete(
 
 def _header(run: RobotRun, rules: Iterable[Rule]) -> dict[str, Any]:
     """Return gains and supply of the run, or as rules correct them."""
-    recorded = {"kp": run.kp, "kd": run.kd, "vin": run.supply_voltage}
+    recorded = {"kp": run.kp, "kd": run.kd, "ki": run.ki, "vin": run.supply_voltage}
     header = {name: value for name, value in recorded.items() if value is not None}
     for rule in rules:
         corrected, _ = apply_rules(header, [rule])
-        for name in ("kp", "kd", "goal_acceleration"):  # of some joints alone, perhaps
+        for name in ("kp", "kd", "ki", "goal_acceleration"):  # of some joints alone, perhaps
             if corrected.get(name) is not header.get(name):
                 corrected[name] = over(header.get(name), corrected[name], run.joints, rule.source)
         header = corrected
@@ -303,8 +304,10 @@ def _is_number(gain: Gain | None) -> bool:
 
 def _gain_advice(path: Path) -> str:
     if is_dataset(path):
-        return "say --kp, which LeRobot does not keep; it sets the P coefficient of an SO-100 or SO-101 to 16"
-    return "say --kp or add a bench.yaml"
+        return (
+            "give --kp, which LeRobot does not keep; it sets the P coefficient of an SO-100 or SO-101 to 16"
+        )
+    return "give --kp or add a bench.yaml"
 
 
 def _intervals(path: str | os.PathLike[str] | None) -> dict[str, tuple[float, float]]:
@@ -312,9 +315,9 @@ def _intervals(path: str | os.PathLike[str] | None) -> dict[str, tuple[float, fl
     if path is None:
         return {}
     expected = 'JSON such as {"squat.csv": [1.5, 5.0]}'
-    told = read_json(Path(path), expected=expected)
+    parts = read_json(Path(path), expected=expected)
     try:
-        intervals = {_bare(name): (float(first), float(last)) for name, (first, last) in told.items()}
+        intervals = {_bare(name): (float(first), float(last)) for name, (first, last) in parts.items()}
     except (AttributeError, TypeError, ValueError, OverflowError):
         raise Malformed(path, "does not give two times for every log", expected=expected) from None
     for name, (first, last) in intervals.items():

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from bam_core.arrays import Array
 from bam_core.errors import Conflict
 from bam_core.recordings.recording_map import JointMap, RecordingMap
 from bam_core.robot.motion import RobotMotion
-from bam_core.servo.gains import gain_of
+from bam_core.servo.gains import Gain, gain_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,11 +56,16 @@ def mapped_motion(motion: RobotMotion, recording_map: RecordingMap) -> MappedMot
         )
     sign = np.array([joint.sign for _, joint in recorded])
     zero = np.array([joint.zero for _, joint in recorded])
-    kp = motion.kp
-    if isinstance(kp, Mapping):
-        gains = {name: gain_of(kp, joint) for name, joint in zip(names, motion.joints, strict=True)}
-        kp = {name: gain for name, gain in gains.items() if gain is not None}
+    kp, kd, ki = (_renamed(gain, motion.joints, names) for gain in (motion.kp, motion.kd, motion.ki))
     goals = np.asarray(sign * motion.goal_position + zero)
     return MappedMotion(
-        motion=replace(motion, joints=names, goal_position=goals, kp=kp), joints=dict(recorded)
+        motion=replace(motion, joints=names, goal_position=goals, kp=kp, kd=kd, ki=ki), joints=dict(recorded)
     )
+
+
+def _renamed(gain: Gain, joints: Sequence[str], names: Sequence[str]) -> Gain:
+    """Return a gain of joints for their other names, in the same order."""
+    if not isinstance(gain, Mapping):
+        return gain
+    gains = {name: gain_of(gain, joint) for name, joint in zip(names, joints, strict=True)}
+    return {name: value for name, value in gains.items() if value is not None}

@@ -34,6 +34,7 @@ def mapped_run(run: RobotRun, joints: Sequence[JointMap]) -> RobotRun:
         wraps=_renamed(run.wraps, names),
         kp=_renamed(run.kp, names) if isinstance(run.kp, Mapping) else run.kp,
         kd=_renamed(run.kd, names) if isinstance(run.kd, Mapping) else run.kd,
+        ki=_renamed(run.ki, names) if isinstance(run.ki, Mapping) else run.ki,
         goal_acceleration=_renamed(run.goal_acceleration, names)
         if isinstance(run.goal_acceleration, Mapping)
         else run.goal_acceleration,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pieces of motion of which some tell much about servos: all joints at once, with random places and phases.
+"""Random pieces of motion, some of them informative: all joints at once.
 
 Each begins and ends at rest in the start posture, so that pieces may follow each other in any order.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a motion keeps to its limits, simulated with robots that are not quite the one told."""
+"""Whether a motion keeps to its limits, simulated with robots that differ a little from the description."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Robot:
 
 
 class MotionCheck:
-    """Simulates motions of a robot as told and of others that it may be instead.
+    """Simulates motions of a robot as described and of others that it may be instead.
 
     Args:
         bench: that simulates.
@@ -58,7 +58,7 @@ class MotionCheck:
         limits: to keep.
         contacts: finds what touches.
         supply_voltage: V; None: the servos' nominal one.
-        others: how many robots beside the one told are tried.
+        others: how many robots beside the described one are tried.
         seed: of these.
     """
 

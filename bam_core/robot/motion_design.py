@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which motion tells most about a robot's servos per second, within limits.
+"""The motion with the most information about a robot's servos per second, within limits.
 
-Pieces of motion are drawn, simulated, and refused where they break a limit. What a piece tells is its Fisher
+Pieces of motion are drawn, simulated, and refused where they break a limit. Information is the Fisher
 information, from the derivatives that a fit would use, beside the same priors and with the same errors. It is
 worth the decrease of log det of the servos' covariance, whatever the other unknowns are (D_s-optimal design).
 Pieces are chosen one after the other, each by what it adds to those before it per second.
@@ -44,7 +44,7 @@ class DesignTask:
     Attributes:
         bench: that simulates.
         check: finds what breaks a limit.
-        unknowns: of which the servos' are to be told.
+        unknowns: of which the servos' are to be determined.
         space: where goals may lie.
         limits: to keep.
         kp: position gain of all servos, firmware units.
@@ -100,9 +100,10 @@ class MotionDesign:
     @property
     def bits(self) -> float:
         """Information about the servos: one bit halves the volume of what is still possible."""
-        told = servo_unknowns(self.unknowns)
+        wanted = servo_unknowns(self.unknowns)
         before, after = (
-            np.linalg.slogdet(covariance[np.ix_(told, told)])[1] for covariance in (self.before, self.after)
+            np.linalg.slogdet(covariance[np.ix_(wanted, wanted)])[1]
+            for covariance in (self.before, self.after)
         )
         return float(0.5 * (before - after) / math.log(2.0))
 
@@ -120,11 +121,11 @@ def servo_unknowns(unknowns: Unknowns) -> NDArray[np.intp]:
 
 
 def design_motion(task: DesignTask, progress: Callable[[str], None] = lambda words: None) -> MotionDesign:
-    """Draw pieces and choose those that tell most.
+    """Draw pieces and choose the most informative.
 
     Args:
         task: robot, limits and time.
-        progress: told each piece, in words.
+        progress: called for each piece with a line.
 
     Raises:
         BamError: no piece keeps to the limits, or fits into the time.
@@ -134,7 +135,7 @@ def design_motion(task: DesignTask, progress: Callable[[str], None] = lambda wor
     refused: dict[str, int] = {}
     with ThreadPoolExecutor(available_processors(), thread_name_prefix="design") as pool:
         for run in task.known:
-            progress(f"what {run.name} tells")
+            progress(f"information of {run.name}")
             begin = begin + information(bench, run, run_joints(run, task.space.joints), task.unknowns, pool)
         candidates = []
         drawn_pieces = draw_pieces(
@@ -150,7 +151,7 @@ def design_motion(task: DesignTask, progress: Callable[[str], None] = lambda wor
                 "motion",
                 task.seconds,
                 f"at least {min(piece.duration for piece in drawn_pieces):.1f} s, the shortest piece",
-                told=f"{task.seconds:g} s",
+                printed=f"{task.seconds:g} s",
                 advice="give it more time",
             )
         for number, drawn in enumerate(short, 1):
@@ -203,13 +204,13 @@ def _within(task: DesignTask, piece: Piece) -> tuple[Piece | None, str]:
 def _chosen(
     task: DesignTask, begin: Array, candidates: Sequence[tuple[Piece, Array]]
 ) -> tuple[list[Piece], Array]:
-    """Return the pieces that tell most per second, best first, and all that is known then."""
-    told = servo_unknowns(task.unknowns)
-    rest = np.setdiff1d(np.arange(len(task.unknowns.names)), told)
+    """Return the most informative pieces per second, best first, and all that is known then."""
+    wanted = servo_unknowns(task.unknowns)
+    rest = np.setdiff1d(np.arange(len(task.unknowns.names)), wanted)
     left, chosen, known, seconds = list(candidates), [], begin, 0.0
     while fits := [candidate for candidate in left if seconds + candidate[0].duration <= task.seconds]:
-        now = _told(known, rest)
-        gains = [(_told(known + fit, rest) - now) / piece.duration for piece, fit in fits]
+        now = _information(known, rest)
+        gains = [(_information(known + fit, rest) - now) / piece.duration for piece, fit in fits]
         best = int(np.argmax(gains))
         if gains[best] < _LEAST_GAIN:
             break
@@ -219,11 +220,11 @@ def _chosen(
         known = known + gained
         seconds += piece.duration
     if not chosen:
-        raise BadData("motions", "tell nothing that is not known", advice="give more room, or other limits")
+        raise BadData("motions", "add no information", advice="give more room, or other limits")
     return chosen, known
 
 
-def _told(known: Array, rest: NDArray[np.intp]) -> float:
+def _information(known: Array, rest: NDArray[np.intp]) -> float:
     """Return minus log2 of the volume of what is possible for the servos: what the rest is, is left open."""
     whole = np.linalg.slogdet(known)[1]
     nuisance = np.linalg.slogdet(known[np.ix_(rest, rest)])[1] if len(rest) else 0.0

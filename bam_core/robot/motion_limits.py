@@ -99,7 +99,7 @@ def joint_space(
                     f"range of joint '{name}'",
                     most - least,
                     f"more than {2 * RANGE_MARGIN:g} rad",
-                    told=f"{most - least:.3g} rad",
+                    printed=f"{most - least:.3g} rad",
                     advice="correct it (MJCF counts in degrees without <compiler angle='radian'/>)",
                 )
             least, most = least + RANGE_MARGIN, most - RANGE_MARGIN
@@ -137,6 +137,6 @@ def require_reachable(motion: RobotMotion, spec: mujoco.MjSpec) -> None:
                 f"goal of joint '{joint}' in the motion",
                 worst,
                 f"{low:.3f} to {high:.3f} rad, the joint's range in the description",
-                told=f"{worst:.3f} rad",
+                printed=f"{worst:.3f} rad",
                 advice="design a motion for this description",
             )

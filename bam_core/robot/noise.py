@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a fit's errors scatter and how long they stay alike: this decides how much a run tells."""
+"""How far a fit's errors scatter and how long they stay alike: so much information has a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from bam_core.arrays import Array
 
 _GAUSSIAN = 1.2533  # standard deviation of a Gaussian over its mean size
-_LEAST_SCALE = 1e-4  # rad; no encoder of a servo tells less
+_LEAST_SCALE = 1e-4  # rad; no encoder of a servo is finer
 _LONGEST = 2.0  # s between two errors that are compared
 
 
@@ -21,7 +21,7 @@ class Noise:
 
     Attributes:
         scale: (joints,) rad, their standard deviation.
-        independent: (joints,) s, between two errors that tell different things.
+        independent: (joints,) s, between two independent errors.
     """
 
     scale: Array
@@ -37,7 +37,7 @@ def measured_noise(errors: Sequence[Array], spacing: Sequence[float]) -> Noise:
     """Return the noise of errors that a fit left.
 
     The time is the integral of the autocorrelation up to where it first falls below zero. Errors enter with
-    their mean: one that stays for a whole run tells once.
+    their mean: one that stays for a whole run counts once.
 
     Args:
         errors: (samples, joints) rad, of each run.

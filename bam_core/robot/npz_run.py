@@ -2,7 +2,7 @@
 """Runs of robots in NumPy archives: of MuJoCo's system identification, and with PACE's names.
 
 `mujoco.sysid.SystemTrajectory.save_to_disk` writes goals and measurement with names of their columns; they
-are read here without a model. Its controls must be goals of position, which the file does not say. PACE
+are read here without a model. Its controls must be goals of position, which the file does not state. PACE
 (leggedrobotics/pace-sim2real) keeps `time`, `dof_pos` and `des_dof_pos`, without the names of joints, which a
 file for this reader has besides: `joint_names`. All are in s and rad.
 """
@@ -44,9 +44,9 @@ PYTORCH_ADVICE = (
 
 
 def read_npz_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_MAP) -> RobotRun:
-    """Read a run; its `kp`, `kd` and `vin` (V) are taken where an archive with PACE's names has them.
+    """Read a run; its `kp`, `kd`, `ki` and `vin` (V) are taken where an archive with PACE's names has them.
 
-    `kp` and `kd` are one number, or one per joint.
+    Gains are one number, or one per joint.
 
     Args:
         path: of the archive.
@@ -146,8 +146,8 @@ def _of_sysid(path: Path, arrays: Mapping[str, NDArray[np.generic]], recording_m
             expected="actuators with the names of joints, and signals JOINT_qpos or sensors JOINT_pos",
             advice="rename them in signal_mapping",
         )
-    told, time = _numbers(path, arrays, "control_times"), _numbers(path, arrays, "sensordata_times")
-    held = np.maximum(np.searchsorted(told, time, side="right") - 1, 0)
+    commanded, time = _numbers(path, arrays, "control_times"), _numbers(path, arrays, "sensordata_times")
+    held = np.maximum(np.searchsorted(commanded, time, side="right") - 1, 0)
     return screened_run(
         recording_map=recording_map,
         name=path.stem,
@@ -187,17 +187,17 @@ def _of_pace(path: Path, arrays: Mapping[str, NDArray[np.generic]], recording_ma
     time, position, goal = (_numbers(path, arrays, name) for name in _PACE)
     joints = _joint_names(path, arrays, position.shape[-1], recording_map)
     settings: dict[str, Any] = {}
-    for name in ("kp", "kd", "vin", *WITHOUT_EFFECT):
+    for name in ("kp", "kd", "ki", "vin", *WITHOUT_EFFECT):
         if name in arrays:
             values = _numbers(path, arrays, name)
-            if name in ("kp", "kd") and values.shape == (len(joints),):
+            if name in ("kp", "kd", "ki") and values.shape == (len(joints),):
                 settings[name] = over(
                     None, dict(zip(joints, values.tolist(), strict=True)), joints, str(path)
                 )
                 continue
             values = np.unique(values)
             if len(values) != 1:
-                raise BadData(f"{path}, {name}", "is not one number", advice="split the run, or say it")
+                raise BadData(f"{path}, {name}", "is not one number", advice="split the run, or give it")
             require_no_other_law({name: float(values[0])})
             if name not in WITHOUT_EFFECT:
                 settings["supply_voltage" if name == "vin" else name] = float(values[0])

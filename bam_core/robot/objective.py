@@ -43,13 +43,13 @@ class Objective:
         """Return the covariance of the unknowns, given two Jacobians of differences over unlike steps.
 
         Friction makes a simulation rough, so a difference has an error, and the square of this error would
-        seem to be information: a thousand samples then tell apart what nothing tells apart, such as a type's
+        seem to be information: a thousand samples then seem to separate what is inseparable, such as a type's
         resistance and the strengths of all of its units. The product of two differences whose errors are
         independent has no such part.
         """
         product = (jacobian.T * self.weights(here)) @ other
-        told, directions = np.linalg.eigh(0.5 * (product + product.T))
-        return np.asarray((directions / (1.0 + np.maximum(told, 0.0))) @ directions.T)
+        information, directions = np.linalg.eigh(0.5 * (product + product.T))
+        return np.asarray((directions / (1.0 + np.maximum(information, 0.0))) @ directions.T)
 
     def cost(self, errors: Array, point: Array) -> float:
         """Return what is minimised: pseudo-Huber errors and the prior, twice the negative logarithm."""

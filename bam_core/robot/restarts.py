@@ -113,7 +113,7 @@ def start_states(run: RobotRun, servos: Mapping[str, ServoModel], times: Array) 
 
     Args:
         run: that was measured.
-        servos: by joint; their encoders' counts tell which velocities are none.
+        servos: by joint; their encoders' counts decide which velocities are zero.
         times: (n,) s, within the run. Those behind a gap are estimated from what was measured behind it.
     """
     counts = tuple(servos[joint].firmware.resolution if joint in servos else _COUNT for joint in run.joints)

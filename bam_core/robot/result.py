@@ -59,7 +59,7 @@ class RobotTask:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RobotParameters:
-    """What a descent ended with, before errors and bands are computed.
+    """The best point of a descent, before errors and bands are computed.
 
     Attributes:
         model: friction model.
@@ -67,6 +67,7 @@ class RobotParameters:
         deviations: of the robot.
         task: what they were identified from.
         settings: of the identification.
+        is_converged: whether the descent came to its end; one that was interrupted did not.
     """
 
     model: str
@@ -74,6 +75,7 @@ class RobotParameters:
     deviations: RobotDeviations
     task: RobotTask
     settings: RobotIdentifySettings
+    is_converged: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

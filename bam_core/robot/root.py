@@ -15,7 +15,7 @@ _FLOOR = "bam_bench_floor"
 
 
 def prepare_root(spec: mujoco.MjSpec, root: str) -> None:
-    """Make a robot's base what `root` says, in place.
+    """Set a robot's base as in `root`, in place.
 
     FIXED takes free joints of the base away. A site puts a level floor under the robot, unless it has one.
     It then touches the floor alone, not itself: recorded postures are free of such contacts, and boxes that
@@ -37,7 +37,7 @@ def prepare_root(spec: mujoco.MjSpec, root: str) -> None:
     if root not in sites:
         raise UnknownName("root", root, {FIXED, FREE, *sites})
     if not free:
-        raise Missing(f"root '{root}'", "a free joint of the base", advice=f"say --root {FIXED}")
+        raise Missing(f"root '{root}'", "a free joint of the base", advice=f"give --root {FIXED}")
     floors = [plane for plane in spec.geoms if plane.type == mujoco.mjtGeom.mjGEOM_PLANE]
     for geom in spec.geoms:
         if geom not in floors and (geom.contype or geom.conaffinity):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded run of a robot: what its servos were told and where they were."""
+"""A recorded run of a robot: goals of its servos, and where they were."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from bam_core.arrays import Array
 from bam_core.errors import BadData, Missing, UnknownName, WrongShape
 from bam_core.errors.checks import require_positive
 from bam_core.recordings.supply import Supply
-from bam_core.robot.gaps import restart_rows, rows_that_count
+from bam_core.robot.gaps import SETTLING, restart_rows, rows_that_count
+from bam_core.robot.run_start import begins_elsewhere
 from bam_core.servo.gains import Gain, require_acceleration, require_gain
 from bam_core.servo.plausible import require_plausible
 from bam_core.text.left_out import LeftOut
 
 _FEWEST = 20  # samples; fewer show no motion, on a bench neither
-_SLOWEST = 0.5  # s between two samples; no servo's motion can be told from fewer
+_SLOWEST = 0.5  # s between two samples; no servo's motion is observable with fewer
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,10 +38,11 @@ class RobotRun:
         position: (n, joints) rad, measured; where a reading is not sound, a path between those that are.
         kp: position gain of all servos, or joint -> gain, firmware units; None: not known.
         kd: derivative gain, likewise.
+        ki: integral gain, likewise; the integrals are 0 at the first sample.
         goal_acceleration: of the firmwares' set-points at most, rad/s², likewise; 0: not limited; None: those
             of the firmwares.
         supply_voltage: V; None: not known.
-        recorded_voltage: V, what the recording says of it, whoever gave another one; None: nothing.
+        recorded_voltage: V, of the recording, whoever gave another one; None: not recorded.
         interval: (first, last) time that counts, s; None: all of it.
         sound: (n, joints) which readings are measured; None: all of them. Errors count no others.
         left_out: joint -> its readings that cannot be right.
@@ -58,6 +60,7 @@ class RobotRun:
     position: Array
     kp: Gain | None = None
     kd: Gain = 0.0
+    ki: Gain = 0.0
     goal_acceleration: Gain | None = None
     supply_voltage: float | None = None
     recorded_voltage: float | None = None
@@ -80,6 +83,7 @@ class RobotRun:
         if self.kp is not None:
             require_gain(f"{self.name}, kp", self.kp, "kp")
         require_gain(f"{self.name}, kd", self.kd, "kd")
+        require_gain(f"{self.name}, ki", self.ki, "ki")
         require_acceleration(self.name, self.goal_acceleration)
         if self.supply_voltage is not None:
             require_positive(f"{self.name},", supply_voltage=self.supply_voltage)
@@ -120,8 +124,24 @@ class RobotRun:
 
     @functools.cached_property
     def counts(self) -> NDArray[np.bool_]:
-        """(n,) which samples count: those within the interval, but not those just behind a gap."""
-        return np.asarray(self.in_interval & rows_that_count(self.time, self.restarts))
+        """(n,) which samples count: those within the interval, but not those just behind a gap or a jump.
+
+        A run that begins with a jump of its goals begins to count when the servos have forgotten it.
+        """
+        counts = self.in_interval & rows_that_count(self.time, self.restarts)
+        if self._begins_elsewhere.any():
+            counts &= self.time >= self.time[0] + SETTLING
+        return np.asarray(counts)
+
+    @property
+    def goal_before(self) -> Array:
+        """(joints,) rad, goals before the first sample: the first ones, or, before a jump, the position."""
+        return np.where(self._begins_elsewhere, self.position[0], self.goal_position[0])
+
+    @functools.cached_property
+    def _begins_elsewhere(self) -> NDArray[np.bool_]:
+        """(joints,) which joints a run begins with a jump of their goal."""
+        return begins_elsewhere(self.time, self.goal_position, self.position)
 
     @property
     def in_interval(self) -> NDArray[np.bool_]:

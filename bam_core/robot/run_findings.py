@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from bam_core.robot.run import RobotRun
 from bam_core.text.finding import Finding
-from bam_core.text.robot_findings import CountedTurns, RunLeftOut
+from bam_core.text.robot_run_findings import CountedTurns, RunLeftOut
 
 
 def run_findings(runs: Sequence[RobotRun]) -> Iterator[Finding]:

@@ -23,6 +23,7 @@ from bam_core.recordings.position_jumps import position_jumps
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.robot.gaps import sample_gaps
 from bam_core.robot.mapped_run import mapped_run
+from bam_core.robot.radians import require_radians
 from bam_core.robot.run import RobotRun
 from bam_core.text.left_out import LeftOut, Reason
 
@@ -31,7 +32,12 @@ _LEAST_SHARE = 0.5
 
 _LEAST_TIME = 1.0  # s of sound readings that a run with false ones must keep
 _TURN = 2.0 * math.pi
+_WIDEST = 3.0 * _TURN
+"""Between lowest and highest goal, rad. In degrees nearly any motion is wider, in radians hardly one."""
 _TURN_ERROR = 0.3  # rad by which a jump may differ from a turn: what the joint moves between two samples
+_END_TIME = 0.1  # s at one end of the range that is no turning point
+_END_VISITS = 2  # equal to the last digit: friction stops a joint at another count each time
+_END_GOALS = 0.1  # rad that goals move in beyond it; where they rest, friction and load can hold a joint
 _SAME_OFFSET = 0.1  # rad between two parts' distances from their goals, beyond which one has another zero
 
 
@@ -80,6 +86,8 @@ def screened_run(
     twice = repeated(clock, *goals.T, *read.T)
     rows = np.flatnonzero(~twice)
     clock, goals, read = clock[rows], goals[rows], read[rows]  # copies
+    # Before turns are counted on: degrees and counts jump by "turns" of 2π rad in any motion.
+    require_radians(name, dict(zip(joints, read.T.copy(), strict=True)))
     left_out: dict[str, list[LeftOut]] = {joint: [] for joint in joints}
     wraps: dict[str, int] = {}
     sound = np.isfinite(read)
@@ -93,7 +101,11 @@ def screened_run(
                     left_out[joint].append(tell("position", reason, _in_source(mask, rows, len(twice))))
         _add_failed_exchanges(read, sound, left_out, joints, rows, len(twice))
     goals = _held(name, joints, clock, goals)
-    _require_enough(name, joints, clock, read, sound, left_out)
+    try:
+        _require_enough(name, joints, clock, read, sound, left_out)
+    except BadData as error:
+        widest = float(np.max(np.nanmax(goals, axis=0) - np.nanmin(goals, axis=0)))
+        raise _in_degrees(name, widest) if widest > _WIDEST else error from None
     begun = sound.all(axis=1) & np.isfinite(goals).all(axis=1)
     first = int(np.argmax(begun)) if begun.any() else 0
     run = RobotRun(
@@ -124,7 +136,33 @@ def _false(time: Array, goal: Array, position: Array) -> list[tuple[Reason, Mask
     for _, mask in masks:
         sound &= ~mask
     shifted = spread_over(sound, _behind_jumps(time[sound], goal[sound], position[sound]))
-    return [*masks, (Reason.OTHER_ZERO, shifted)] if shifted.any() else masks
+    if shifted.any():
+        masks = [*masks, (Reason.OTHER_ZERO, shifted)]
+        sound &= ~shifted
+    at_end = spread_over(sound, _at_ends(time[sound], goal[sound], position[sound]))
+    return [*masks, (Reason.AT_END, at_end)] if at_end.any() else masks
+
+
+def _at_ends(time: Array, goal: Array, position: Array) -> Mask:
+    """Return (n,) where a joint reads exactly one end of its motion, several times, with goals beyond.
+
+    There is an end stop, or readings are clipped: a model of the servo explains neither.
+    """
+    at_ends = np.zeros(len(time), dtype=bool)
+    if not len(time) or np.ptp(position) < _END_GOALS:  # a joint that hardly moves has no ends to see
+        return at_ends
+    for end, sign in ((position.max(), 1.0), (position.min(), -1.0)):
+        beyond = (position == end) & (sign * (goal - end) > 0.0)
+        edges = np.flatnonzero(np.diff(beyond, prepend=False, append=False)).reshape(-1, 2)
+        visits = [
+            (first, last)
+            for first, last in edges
+            if time[last - 1] - time[first] >= _END_TIME and np.ptp(goal[first:last]) > _END_GOALS
+        ]
+        if len(visits) >= _END_VISITS:
+            for first, last in visits:
+                at_ends[first:last] = True
+    return at_ends
 
 
 def _count_turns(goal: Array, position: Array) -> int:
@@ -247,6 +285,16 @@ def _require_enough(
             expected=f"{_LEAST_SHARE:.0%} of them sound, {_LEAST_TIME:g} s at least",
             advice="check cable and encoder, record it again, or leave it out",
         )
+
+
+def _in_degrees(name: str, widest: float) -> BadData:
+    """Return the refusal of a run whose goals, and thus not its readings alone, are too wide for rad."""
+    return BadData(
+        f"{name}, goal_position",
+        f"is {widest:.0f} rad wide, and readings jump by whole turns: these seem to be degrees",
+        expected="rad",
+        advice="give the unit, such as --unit deg or unit: deg in a map",
+    )
 
 
 def _bridged(time: Array, read: Array, sound: NDArray[np.bool_]) -> Array:

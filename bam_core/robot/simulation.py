@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot with a servo on every joint follows what a recorded run told its servos.
+"""A robot with a servo on every joint follows what goals of a recorded run.
 
 The whole robot moves by its servos; or one joint at a time does, while the others move as measured. The
 second way cannot pass an error from one joint on to another, where a joint slips or a foot does; but it knows
@@ -72,13 +72,13 @@ class RobotTrace:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Begun:
-    """A robot in the posture in which a run begins, and what it will be told.
+    """A robot in the posture in which a run begins, and its goals.
 
     Attributes:
         model: compiled, with servos and deviations.
         data: its state.
         first: sample of the run that the simulation begins with.
-        zero: (joints of the run,) rad, what the encoders say at zero.
+        zero: (joints of the run,) rad, readings of the encoders at zero.
         joints: (joints of the run,) their numbers in the model.
         times: (steps + 1,) s, on the clock of the run.
         control: (steps, controls), and the forces that move joints as measured where there are such.
@@ -192,7 +192,7 @@ class RobotBench:
         servos: Mapping[str, ServoModel],
         deviations: RobotDeviations = NO_DEVIATIONS,
     ) -> Array:
-        """Return where the joints are: (n, joints of the run) rad, as their encoders say.
+        """Return where the joints are: (n, joints of the run) rad, as read by their encoders.
 
         The robot begins in the measured posture and at rest. Later measurements are not used, but behind a
         gap (`gaps`), where it begins anew in the measured state. If others move
@@ -201,7 +201,7 @@ class RobotBench:
         measurement.
 
         Args:
-            run: what is told; `kp` must be known.
+            run: with the goals; `kp` must be known.
             servos: by joint, at least those of the run that should move.
             deviations: of this robot from its description.
 
@@ -302,7 +302,7 @@ class RobotBench:
     ) -> Array:
         """Return (n, nq) generalised positions of the whole robot, base included; see `simulate`.
 
-        Angles are those of the joints, not what their encoders say. Rows before the part that is simulated
+        Angles are those of the joints, not readings of their encoders. Rows before the part that is simulated
         are those of its beginning.
         """
         seen = self.trace(run, servos, deviations)
@@ -322,7 +322,8 @@ class RobotBench:
         joints = [self._joint(model, joint) for joint in run.joints]
         addresses = model.jnt_qposadr[joints]
         # Goals and positions are in the encoder's terms; the engine's are angles of the joint.
-        goals, position = run.goal_position - zero, run.position - zero
+        goals = np.vstack([run.goal_before, run.goal_position]) - zero
+        position = run.position - zero
         data.qpos[addresses] = position[first]
         begin = run.time[first] - self.settling
         times = begin + self.step * np.arange(round((run.time[run.counts][-1] - begin) / self.step) + 1)
@@ -377,6 +378,7 @@ class RobotBench:
                     servo=_in_run(deviations.unit(servo, joint), run, joint),
                     kp=gain_of(run.kp, joint),
                     kd=gain_of(run.kd, joint) or 0.0,
+                    ki=gain_of(run.ki, joint) or 0.0,
                     supply_voltage=run.supply_voltage,
                     encoder_zero=deviations.zero.get(joint, 0.0),
                 )
@@ -405,18 +407,26 @@ class RobotBench:
     def _controls(
         self, model: mujoco.MjModel, data: mujoco.MjData, run: RobotRun, goals: Array, edges: Array
     ) -> Array:
-        """Return (steps, controls): the mean over each step of the goals (n, joints) as servos get them."""
+        """Return (steps, controls): the mean over each step of the goals as servos get them.
+
+        Args:
+            model: the robot.
+            data: its state, in which joints without goals stay.
+            run: when goals change.
+            goals: (1 + n, joints) rad, those before the run and those of its samples.
+            edges: (steps + 1,) s, of the steps.
+        """
         control = np.zeros((len(edges) - 1, model.nu))
-        switches = np.searchsorted(edges, run.time[1:], side="right") - 1  # in which step goals change
+        switches = np.searchsorted(edges, run.time, side="right") - 1  # in which step goals change
         inside = (switches >= 0) & (switches < len(control))
-        share = (edges[1:][switches[inside]] - run.time[1:][inside]) / self.step
-        newest = np.maximum(np.searchsorted(run.time, edges[:-1]) - 1, 0)
+        share = (edges[1:][switches[inside]] - run.time[inside]) / self.step
+        newest = np.searchsorted(run.time, edges[:-1])
         for actuator in range(model.nu):
             joint = model.actuator(actuator).name
             if joint in run.joints:
-                told = goals[:, run.column(joint)]
-                control[:, actuator] = told[newest]
-                np.add.at(control[:, actuator], switches[inside], share * np.diff(told)[inside])
+                goal = goals[:, run.column(joint)]
+                control[:, actuator] = goal[newest]
+                np.add.at(control[:, actuator], switches[inside], share * np.diff(goal)[inside])
             elif model.actuator_plugin[actuator] >= 0:  # a servo that nothing is known of holds
                 control[:, actuator] = data.qpos[model.jnt_qposadr[self._joint(model, joint)]]
         return control

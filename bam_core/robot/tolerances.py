@@ -10,7 +10,7 @@ from bam_core.text.tolerance_words import require_tolerances
 
 @dataclass(frozen=True, kw_only=True)
 class RobotTolerances:
-    """One standard deviation of what a robot's description and bus do not say; zero: known exactly.
+    """One standard deviation of what a robot's description and bus leave open; zero: known exactly.
 
     Attributes:
         delay: s, of goals on their way, beside `expected_delay`.

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def as_of_their_times(run: RobotRun) -> RobotRun:
-    """Return a run with all positions as of its times, and say where that took a correction.
+    """Return a run with all positions as of its times, and log where that took a correction.
 
     Each joint is looked at by itself: servos on two buses have two clocks. See `position_updates`.
     """

@@ -18,6 +18,7 @@ from bam_core.text.verdict_words import GREEN_SHARE, LEAST_HELD, RED_SHARE, WORS
 
 REASONS = (
     "error_above_motion",
+    "unidentifiable",
     "no_test",
     "worse_than_given",
     "large_error",
@@ -100,6 +101,9 @@ def robot_verdict(identification: RobotIdentification) -> RobotVerdict:
     outside = _outside(fit)
     applies = {
         "error_above_motion": share > RED_SHARE,
+        "unidentifiable": not any(
+            estimate.told for estimates in fit.estimates.values() for estimate in estimates.values()
+        ),
         "no_test": error is None,
         "worse_than_given": error is not None and before is not None and error > before,
         "large_error": GREEN_SHARE < share <= RED_SHARE,

@@ -24,6 +24,8 @@ from bam_core.robot.verdict import robot_verdict
 from bam_core.servo.model import Provenance, ServoModel
 
 SUMMARY = "summary.json"
+INTERRUPTED = "interrupted, not converged"
+"""End of `Provenance.source` in servo files of a descent that was interrupted."""
 
 
 class RobotOutput:
@@ -42,16 +44,23 @@ class RobotOutput:
         self._target, self._robot = Path(output).absolute(), robot
         self.unfinished: set[str] = set()
         """Models whose parameters are written, but not yet their errors."""
+        self.not_converged: set[str] = set()
+        """Those of them whose descent was interrupted."""
         self.complete: tuple[str, ...] = ()
         """Models of which all is written."""
 
     def write_parameters(self, parameters: RobotParameters) -> None:
         """Write `SERVO_MODEL.yaml` and `deviations/MODEL.yaml` of a model whose errors are not known yet.
 
+        Their provenance names a descent that did not converge.
+
         Raises:
             NotWritable: they cannot be written.
         """
         provenance = _provenance(parameters.task, parameters.settings, self._robot)
+        if not parameters.is_converged:
+            provenance = replace(provenance, source=f"{provenance.source}; {INTERRUPTED}")
+            self.not_converged.add(parameters.model)
         _write_model(self._target, parameters.model, parameters.servos, parameters.deviations, provenance)
         self.unfinished.add(parameters.model)
 

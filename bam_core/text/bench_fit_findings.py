@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fit of the bench says about the error of a servo."""
+"""Findings of a fit of the bench about the error of a servo."""
 
 from __future__ import annotations
 

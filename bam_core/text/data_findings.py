@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bam_core.text.finding import Finding, listed
+from bam_core.text.finding import Finding, count, listed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,13 +124,20 @@ class ImplausibleGain(LogsFinding):
 FEW = {
     "one_training_log": ("One training log: standard errors and intervals need two or more.",),
     "no_selection": (
-        "Too few training logs for selection: model and effects are chosen by training error.",
+        "{training}: selection needs {needed} different gains, loads or scripts.",
+        "Model and effects are chosen by training error.",
         "A richer model always has a lower training error.",
         "Record another gain or load.",
     ),
     "one_test_log": (
         "One test log: it does not show how far other logs are from it.",
+        "An interval needs {needed}.",
         "Keep more logs for the test.",
+    ),
+    "too_few_for_test": (
+        "No test set: {training}, a test by default needs {needed}.",
+        "All errors are of logs that were used for the fit or the choice.",
+        "Record more, choose some with --test, or give others to bam validate.",
     ),
     "no_test": (
         "No test set: all errors are of logs that were used for the fit or the choice.",
@@ -145,18 +152,22 @@ class FewLogs(Finding):
     """Something that needs more logs.
 
     Attributes:
-        kind: "one_training_log", "no_selection", "one_test_log" or "no_test".
+        kind: "one_training_log", "no_selection", "one_test_log", "too_few_for_test" (by
+            default) or "no_test".
         training: number of training logs.
         test: number of test logs.
+        needed: number of logs, of training or test, that it needs.
     """
 
     training: int
     test: int
+    needed: int = 0
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What is not known, and which logs would help."""
-        return FEW[self.kind]
+        training = count(self.training, "training log")
+        return tuple(line.format(training=training, needed=self.needed) for line in FEW[self.kind])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,6 +296,27 @@ class IllPosedGear(Finding):
             f"Servo '{self.servo}', gear: |ρ̂| is {self.feedback:.3g} with this load (expected < 1, eq. 29).",
             "Friction may jam it while it moves.",
             f"Lower gear.input_side = {self.input_side:g} or gear.output_side = {self.output_side:g}.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorOfOneUnit(Finding):
+    """A prior that is an identified unit, not a type.
+
+    Attributes:
+        file: of the prior.
+    """
+
+    kind: str = field(default="prior_of_one_unit", init=False)
+    file: Path
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Whose prior it is, and what to take for another unit."""
+        return (
+            f"{self.file}: the prior is of one unit.",
+            "Use it for further runs of the same unit.",
+            "For another unit, use the file that 'bam fleet' wrote.",
         )
 
 

@@ -42,3 +42,31 @@ def spread_sentence(units: int) -> str:
     if units < _FEW:
         return f"{units} units do not determine how far others scatter: identify {_FEW} or more."
     return f"The spread is known from {units} units; an unseen unit is expected within the interval 'unseen'."
+
+
+def drift_sentence(
+    unit: str, title: str, change: float, per: str, interval: tuple[float, float], *, with_temperature: bool
+) -> str:
+    """Return how a quantity of a unit drifts, and what to do.
+
+    Args:
+        unit: name; empty: there is only one.
+        title: of the quantity.
+        change: relative, per unit of time.
+        per: the unit of time, such as "session".
+        interval: 95 % of the change.
+        with_temperature: the temperature is accounted for.
+    """
+    low, high = (100.0 * end for end in interval)
+    heat = "at the same temperature" if with_temperature else "heat is not accounted for"
+    advice = "look for wear" if change > 0.0 else "it runs in, or loosens"
+    return (
+        f"{unit or 'The unit'}: {title} changes by {100.0 * change:+.1f} % per {per} "
+        f"({low:.1f} to {high:.1f}; {heat}): {advice}, and use the last session."
+    )
+
+
+def steady_sentence(units: int, sessions: int) -> str:
+    """Return that no drift was found."""
+    of = "the unit" if units == 1 else f"{units} units"
+    return f"No significant drift of {of} over {sessions} sessions."

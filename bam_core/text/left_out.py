@@ -17,6 +17,7 @@ class Reason(str, Enum):
     BESIDE = "beside"
     FROZEN = "frozen"
     OTHER_ZERO = "other_zero"
+    AT_END = "at_end"
     REST = "rest"
     MISSING = "missing"
     NO_SUPPLY = "no_supply"
@@ -40,6 +41,7 @@ class LeftOut(Finding):
         Reason.BESIDE: "beside those",
         Reason.FROZEN: "repeated while the arm moved",
         Reason.OTHER_ZERO: "shifted against the others, behind a jump",
+        Reason.AT_END: "an end stop or clipped, with goals beyond",
         Reason.REST: "sound, but not in the longest stretch that is",
         Reason.MISSING: "not numbers",
         Reason.NO_SUPPLY: "not above 0 V, which no answering servo reads",

@@ -184,7 +184,8 @@ class MissingPhysics(MisfitFinding):
             *((f"Best form: {form}.",) if form else ()),
             f"It explains {percent(min(self.share, 1.0))} ± {percent(self.share_error)} of the residual "
             "torque in held-out data.",
-            f"Its torque is {self.torque:.2g} of {self.residual_torque:.2g} N·m RMS.",
+            f"Its torque is {self.torque:.2g} N·m RMS, "
+            f"the residual torque {self.residual_torque:.2g} N·m RMS.",
         )
 
     @property

@@ -73,13 +73,17 @@ class Unfinished(Finding):
         kind: "interrupted" (by a signal) or "cancelled" (by a client).
         directory: of the output.
         models: that are written.
-        not_done: models and parts that are not.
+        not_converged: models of which the best point so far is written.
+        without_errors: models of which parameters are written, but no errors.
+        not_done: models and parts that are not written.
         error: why nothing could be written; empty where nothing failed.
         resume: option to add before it can resume where it was, empty where it can already; None: no advice.
     """
 
     directory: Path
     models: tuple[str, ...] = ()
+    not_converged: tuple[str, ...] = ()
+    without_errors: tuple[str, ...] = ()
     not_done: tuple[str, ...] = ()
     error: str = ""
     resume: str | None = None
@@ -87,9 +91,12 @@ class Unfinished(Finding):
     @property
     def sentences(self) -> tuple[str, ...]:
         """What is written, what is not done, and how to resume."""
-        written = (
-            f"{', '.join(self.models)} written to {self.directory}." if self.models else "nothing is written."
-        )
+        kept = [
+            *self.models,
+            *(f"{model} (not converged)" for model in self.not_converged),
+            *(f"{model} (without errors)" for model in self.without_errors),
+        ]
+        written = f"{', '.join(kept)} written to {self.directory}." if kept else "nothing is written."
         advice = () if self.resume is None else ("Give the same command again to resume it.",)
         if self.resume:
             advice = (f"Add {self.resume}, so that an interrupted search can resume.",)

@@ -33,13 +33,13 @@ def require_tolerances(tolerances: DataclassInstance) -> None:
                 f"tolerance {name}",
                 value,
                 f"at most {_LARGEST:g}, a share or m, rad, s",
-                told=f"{value:g}",
+                printed=f"{value:g}",
                 advice="give 0.03 for 3 %",
             )
 
 
 def tolerances_from(words: Iterable[str], default: T) -> T:
-    """Return the defaults with what words such as "mass=0.03" say.
+    """Return the defaults changed by words such as "mass=0.03".
 
     Raises:
         BamError: a name is unknown, or a value is no number or out of range.

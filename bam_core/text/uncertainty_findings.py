@@ -46,8 +46,8 @@ class ParameterRemark(Finding):
     Attributes:
         kind: "trades" (only a combination is determined), "related" (hardly distinguishable), "disagreement"
             (recordings differ by more than noise), "insensitive" (recordings hardly depend on it),
-            "missing_physics" (most of its interval), "outside_interval" (the value is), or "late_stamps"
-            (of a negative delay).
+            "missing_physics" (most of its interval), "outside_interval" (the value is), "late_stamps" (of a
+            negative delay), or "measured" (from voltage and current).
         parameters: others with which it trades or to which it is related.
         advice: which recording would help; None where that was not looked for, or would not help.
         is_late_stamped: a negative delay is in its interval.
@@ -76,6 +76,7 @@ class ParameterRemark(Finding):
                 "Finer steps of the simulation, or a longer search, would lead into the interval.",
             ),
             "late_stamps": (),
+            "measured": ("From measured duty, supply and current.",),
         }[self.kind]
         advice = () if self.advice is None else self.advice.sentences
         late = ("Below zero means that commands are stamped late, or positions early.",)
@@ -92,6 +93,7 @@ class IntervalMethod(Finding):
         follows_valley: intervals are longer where the error stays low along a bent valley.
         allows_for_bench: they allow for tolerances of the bench.
         allows_for_model: they allow for what parameters change with short windows and with the cause found.
+        has_prior: they combine the logs with a prior of units.
     """
 
     kind: str = field(default="interval_method", init=False)
@@ -100,6 +102,7 @@ class IntervalMethod(Finding):
     follows_valley: bool = False
     allows_for_bench: bool = False
     allows_for_model: bool = False
+    has_prior: bool = False
 
     @property
     def degrees_of_freedom(self) -> int:
@@ -112,11 +115,13 @@ class IntervalMethod(Finding):
         bent = "They follow the bent valley while the error does not rise (profile likelihood)."
         model = "They allow for the change of parameters with short windows, and with the cause identified."
         degrees = self.degrees_of_freedom
+        prior = "The prior of the servo type counts beside the logs."
+        student = f"{percent(self.level)} intervals: Student's t with {degrees} degrees of freedom."
         return (
             "Jacobian at the optimum.",
             f"Block bootstrap over {count(self.logs, 'log')} in closed form, scores corrected for leverage.",
             "The centre is where finer steps and the rest of the search would lead.",
-            f"{percent(self.level)} intervals: Student's t with {degrees} degrees of freedom.",
+            *((prior, f"{percent(self.level)} intervals: normal.") if self.has_prior else (student,)),
             *((bent,) if self.follows_valley else ()),
             *(("They allow for tolerances of the bench.",) if self.allows_for_bench else ()),
             *((model,) if self.allows_for_model else ()),

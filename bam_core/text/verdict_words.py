@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from bam_core.text.fit_findings import FEWEST_LOGS
+
 VERDICTS = {"green": "usable", "yellow": "usable with care", "red": "not usable"}
 """Kind of a verdict -> the word that stands beside the colour."""
 
@@ -22,8 +24,9 @@ LEAST_HELD = 0.8
 """Least share of a test run's samples in its 90 % band without a reservation."""
 
 RULE = (
-    f"Red: failed search, or test error above {100 * RED_SHARE:.0f} % of the motion. Green: at most "
-    f"{100 * GREEN_SHARE:.0f} %, or at the noise floor, and no reservation. Yellow: all else."
+    f"Red: failed search, no parameter identifiable, or test error above {100 * RED_SHARE:.0f} % of the "
+    f"motion. Green: at most {100 * GREEN_SHARE:.0f} %, or at the noise floor, and no reservation. "
+    "Yellow: all else."
 )
 """How the verdict follows from the findings, in one line."""
 
@@ -71,15 +74,15 @@ def reason_words(
         factor: error of the worst run, as a multiple of the test error.
         held: least share of samples of a test run in its 90 % band.
     """
-    one = f"{logs} test log{'' if logs == 1 else 's'}"
     return {
         "failed_search": "its fit is no better than no model",
         "error_above_motion": f"errors are {100 * share:.0f} % of the motion",
+        "unidentifiable": "these logs determine none of its parameters",
         "no_test": "no log was kept for a test",
         "interrupted": "the identification was interrupted",
         "not_converged": "the search did not converge",
         "large_error": f"that is {100 * share:.0f} % of the motion",
-        "few_tests": f"{one} {'is' if logs == 1 else 'are'} too few",
+        "few_tests": f"it needs {FEWEST_LOGS} test logs, has {logs}",
         "no_other_condition": "the test only repeats training runs",
         "open_misfit": "one cause of misfit is not fitted",
         "at_bound": (

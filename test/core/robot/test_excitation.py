@@ -16,7 +16,7 @@ from bam_core.robot.result import RobotTask
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
 from bam_core.servo.model import load_servo
-from bam_core.text.robot_findings import IdleMotors, NoLoad, SteadySpeed
+from bam_core.text.robot_evidence_findings import IdleMotors, NoLoad, SteadySpeed
 
 MASS, LENGTH = 0.8, 0.25  # kg, m: 2 N·m at most, beyond the friction of the servo
 ARM = f"""<mujoco>

@@ -21,15 +21,20 @@ from bam_core.robot.result import RobotIdentification, RobotTask
 from bam_core.robot.settings import RobotIdentifySettings
 from bam_core.robot.tolerances import RobotTolerances
 from bam_core.robot.unknowns import Unknowns, heavy_bodies, with_friction_model
-from bam_core.robot.writing import RobotOutput, require_new, write_robot_identification
+from bam_core.robot.writing import INTERRUPTED, RobotOutput, require_new, write_robot_identification
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo
-from bam_core.text.robot_findings import JointsFinding, NoBand, SlowRate
+from bam_core.text.robot_evidence_findings import JointsFinding, SlowRate
+from bam_core.text.robot_result_findings import NoBand
 from test.core.finding_cases import logged
 from test.core.whole_robot_cases import JOINTS, bench, goals, recorded, servos
 
 TYPES = dict(zip(JOINTS, ("mx106", "mx64"), strict=True))
 TRUE = RobotDeviations(delay=0.009, zero={"elbow": 0.02})
+LITTLE = RobotTolerances(
+    zero=0.0, strength=0.0, back_emf=0.0, friction=0.0, load_friction=0.0, mass=0.0, centre=0.0
+)
+"""Few unknowns: parameters of servos, and the delay."""
 
 
 def hidden() -> dict[str, object]:
@@ -210,6 +215,56 @@ def test_parameters_are_written_before_errors_are_known(
         assert {f"mx106_{model}.yaml", f"mx64_{model}.yaml", f"deviations/{model}.yaml"} <= set(files)
     assert load_servo(tmp_path / "out" / "mx64_m1.yaml").provenance.train_mae is not None
     assert load_servo(tmp_path / "out" / "mx64_m4.yaml").provenance.train_mae is None
+
+
+@pytest.mark.parametrize(
+    "end", [KeyboardInterrupt(), MemoryError(), BadData("simulation", "diverges")], ids=repr
+)
+def test_a_descent_that_does_not_end_well_leaves_its_best_point(
+    end: BaseException, task: RobotTask, tmp_path: Path
+) -> None:
+    """The servo differs from the one that it began with, and its file names that it is not converged."""
+    output = RobotOutput(tmp_path / "out", "arm")
+    steps: list[str] = []
+
+    def interrupt(words: str) -> None:
+        steps.append(words)
+        if "descent, step 2" in words:
+            raise end
+
+    truth = [recorded(hidden(), seed=1, deviations=TRUE, duration=1.0)]
+    with pytest.raises(type(end)):
+        identify_robot(
+            replace(task, train=truth),
+            RobotIdentifySettings(models=["m1"], tolerances=LITTLE),
+            progress=interrupt,
+            fitted=output.write_parameters,
+            finished=output.write,
+        )
+    assert output.not_converged == output.unfinished == {"m1"}
+    assert output.complete == ()
+    written = load_servo(tmp_path / "out" / "mx106_m1.yaml")
+    assert written.provenance.source.endswith(INTERRUPTED)
+    assert written.friction.coulomb != task.servos["mx106"].friction.coulomb
+    assert load_deviations(deviations_path(tmp_path / "out", "m1")).delay != LITTLE.expected_delay
+    assert "summary.json" not in names_in(tmp_path / "out")
+
+
+def test_an_end_before_the_first_step_writes_nothing(task: RobotTask, tmp_path: Path) -> None:
+    output = RobotOutput(tmp_path / "out", "arm")
+
+    def interrupt(words: str) -> None:
+        if "begins with" in words:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        identify_robot(
+            task,
+            RobotIdentifySettings(models=["m1"], tolerances=LITTLE),
+            progress=interrupt,
+            fitted=output.write_parameters,
+        )
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_model_that_fails_costs_no_other_model(

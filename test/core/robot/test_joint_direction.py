@@ -13,7 +13,7 @@ from bam_core.robot.joint_direction import direction_findings
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
 from bam_core.servo.model import load_servo
-from bam_core.text.robot_findings import OtherZero, ReversedJoint, UnprovenSigns
+from bam_core.text.robot_run_findings import OtherZero, ReversedJoint, UnprovenSigns
 from test.core.whole_robot_cases import goals
 
 ARM = """<mujoco><compiler angle="radian"/><worldbody>

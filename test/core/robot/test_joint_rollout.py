@@ -45,18 +45,19 @@ def rollout(run: RobotRun, servo: dict[str, ServoModel], step: float = STEP) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "kd", "acceleration", "largest"),
+    ("name", "ki", "kd", "acceleration", "largest"),
     [
-        ("mx106", 0.0, None, 5e-5),
-        ("xl330", 0.0, None, 5e-5),
-        ("sts3215", 32.0, None, 2e-4),
-        ("sts3215", 32.0, {"pivot": 20.0}, 2e-4),
+        ("mx106", 0.0, 0.0, None, 5e-5),
+        ("mx106", 16.0, 0.0, None, 2e-4),
+        ("xl330", 0.0, 0.0, None, 5e-5),
+        ("sts3215", 0.0, 32.0, None, 2e-4),
+        ("sts3215", 0.0, 32.0, {"pivot": 20.0}, 2e-4),
     ],
 )
 def test_a_robot_of_one_joint_moves_as_in_mujoco(
-    name: str, kd: float, acceleration: dict[str, float] | None, largest: float
+    name: str, ki: float, kd: float, acceleration: dict[str, float] | None, largest: float
 ) -> None:
-    """With a voltage law, a current law, a derivative gain, and set-points of limited acceleration."""
+    """Under every law: voltage, current, integral and derivative gains, limited acceleration."""
     run = goals()
     run = replace(
         run,
@@ -64,6 +65,7 @@ def test_a_robot_of_one_joint_moves_as_in_mujoco(
         goal_position=run.goal_position[:, :1],
         position=run.position[:, :1],
         kp={"xl330": 400.0}.get(name, 16.0),
+        ki=ki,
         kd=kd,
         goal_acceleration=acceleration,
         supply_voltage={"xl330": 5.0}.get(name, 12.0),

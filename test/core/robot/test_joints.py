@@ -21,7 +21,7 @@ from bam_core.robot.joints import (
 )
 from bam_core.robot.root import prepare_root, stand
 from bam_core.servo.model import load_servo
-from bam_core.text.robot_findings import JointsFinding
+from bam_core.text.robot_evidence_findings import JointsFinding
 from test.core.refusals import refused
 from test.core.whole_robot_cases import JOINTS, arm, goals
 

@@ -27,7 +27,12 @@ from bam_core.robot.lerobot_units import load_calibration
 from bam_core.robot.lerobot_writer import write_dataset
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.run import RobotRun
-from bam_core.text.robot_findings import DerivativeGainUnknown, DerivedRanges, StampedRate
+from bam_core.text.robot_run_findings import (
+    ClippedGoals,
+    DerivativeGainUnknown,
+    DerivedRanges,
+    StampedRate,
+)
 from studies.lerobot_arm import DATASET, FPS, JOINTS, as_frames, teleoperation
 from test.core.finding_cases import logged
 from test.core.refusals import refused
@@ -184,12 +189,51 @@ def test_normalised_values_take_their_ranges_from_the_calibration(dataset: Path,
     shares = 0.83 * np.degrees(goals()[0].position[:, :-1])
     expected = np.radians(shares / 100.0 * 1200 * 360 / 4096) * np.array([1, 1, -1, 1, 1])
     assert run.position == pytest.approx(expected, abs=2e-3)
-    with refused(Conflict, thing="--calibration"):
-        read_dataset_runs(dataset, "deg", file)
     del motors["wrist_roll"]
     file.write_text(json.dumps(motors))
     with pytest.raises(UnknownName, match="wrist_roll"):
         read_dataset_runs(dataset, "normalised", file)
+
+
+def test_goals_beyond_the_calibrated_range_count_as_its_end(
+    dataset: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The servo follows no goal beyond its angle limits, into which LeRobot writes the range."""
+    file = tmp_path / "my_arm.json"
+    half = 700  # counts
+    motors = {name: {"range_min": 2048 - half, "range_max": 2048 + half} for name in JOINTS}
+    file.write_text(json.dumps({**motors, "wrist_roll": {"range_min": 0, "range_max": 4095}}))
+    states = clipped_states(dataset, half * 360 / 4095)
+    plain, calibrated = (read_dataset_runs(states, "deg", given)[0] for given in (None, file))
+    reach = np.full(len(ARM), 2 * np.pi * half / 4096)
+    reach[ARM.index("wrist_roll")] = np.pi
+    beyond = np.abs(plain.goal_position) > reach
+    assert 0.0 < beyond.mean() < 0.5
+    expected = np.clip(plain.goal_position, -reach, reach)
+    assert calibrated.goal_position == pytest.approx(expected, abs=1e-6)
+    assert np.array_equal(calibrated.position, plain.position)
+    (finding,) = [finding for finding in logged(caplog) if isinstance(finding, ClippedGoals)]
+    assert set(dict(finding.joints)) == {
+        name for name, some in zip(ARM, beyond.any(axis=0), strict=True) if some
+    }
+    file.write_text(json.dumps({name: {"range_min": 2000, "range_max": 2100} for name in JOINTS}))
+    with refused(Conflict, thing=f"{file}, shoulder_pan"):  # it was far beyond this range
+        read_dataset_runs(states, "deg", file)
+    with refused(Conflict, thing="--calibration"):
+        read_dataset_runs(scaled(states, np.pi / 180), "rad", file)
+
+
+def clipped_states(dataset: Path, reach: float) -> Path:
+    """Keep positions within a range, deg, as a servo that stops there does."""
+    import pyarrow
+
+    def change(table: pyarrow.Table) -> pyarrow.Table:
+        values = np.stack(list(table.column("observation.state").to_numpy()))
+        values[:, :-2] = np.clip(values[:, :-2], -reach, reach)  # not of wrist_roll and gripper
+        place = table.column_names.index("observation.state")
+        return table.set_column(place, "observation.state", pyarrow.array(list(values)))
+
+    return rewritten(dataset, change)
 
 
 WIDTHS = dict(zip(ARM, (2549, 3835, 2201, 2310, 3960), strict=True))
@@ -224,13 +268,30 @@ def test_the_steps_of_shares_show_how_wide_their_ranges_are(
 def test_shares_are_no_degrees_whatever_is_said(dataset: Path, tmp_path: Path) -> None:
     with refused(BadData, thing=f"{as_shares(dataset, WIDTHS)}") as caught:
         read_dataset_runs(dataset, "deg")
-    assert caught.value.advice == "say --unit normalised"
+    assert caught.value.advice == "give --unit normalised"
     assert "0.0785" in caught.value.problem
     assert "2549" in caught.value.problem
     file = tmp_path / "another_arm.json"
     file.write_text(json.dumps({name: {"drive_mode": 0, **RANGE} for name in JOINTS}))
     with refused(Conflict, thing=f"{file}, shoulder_pan"):
         read_dataset_runs(dataset, "normalised", file)
+
+
+def test_goals_are_shares_of_the_range_at_most(dataset: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """LeRobot sends no goal beyond 100 % of a range."""
+    import pyarrow
+
+    def enlarged(table: pyarrow.Table) -> pyarrow.Table:
+        goals = 4.0 * np.stack(list(table.column("action").to_numpy()))
+        place = table.column_names.index("action")
+        return table.set_column(place, "action", pyarrow.array(list(goals.astype(np.float32))))
+
+    (run, _) = read_dataset_runs(rewritten(as_shares(dataset, WIDTHS), enlarged), "normalised")
+    reach = np.pi * np.array([WIDTHS[name] for name in ARM]) / 4096
+    largest = np.abs(run.goal_position).max(axis=0)
+    assert (largest <= reach + 1e-6).all()
+    assert np.isclose(largest, reach).sum() >= 2
+    assert [type(finding) for finding in logged(caplog)].count(ClippedGoals) == 1
 
 
 def test_a_joint_that_hardly_moved_does_not_show_its_range(dataset: Path) -> None:

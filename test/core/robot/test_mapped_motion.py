@@ -16,6 +16,8 @@ MOTION = RobotMotion(
     time=np.array([0.0, 1.0]),
     goal_position=np.array([[0.0, 0.5], [0.3, 0.7]]),
     kp={"shoulder_pan": 16.0, "elbow_*": 32.0},
+    kd={"elbow_*": 4.0},
+    ki=2.0,
 )
 
 
@@ -25,6 +27,7 @@ def test_drivers_get_goals_in_their_own_terms_and_their_positions_come_back() ->
     assert mapped.motion.joints == ("main_shoulder_pan", "Elbow")
     np.testing.assert_allclose(mapped.motion.goal_position, [[0.0, -0.4], [0.3, -0.6]])
     assert mapped.motion.kp == {"main_shoulder_pan": 16.0, "Elbow": 32.0}
+    assert (mapped.motion.kd, mapped.motion.ki) == ({"Elbow": 4.0}, 2.0)
     np.testing.assert_allclose(mapped.described({"Elbow": -0.6, "main_shoulder_pan": 0.3}), [0.3, 0.7])
 
 

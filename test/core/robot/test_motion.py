@@ -42,11 +42,26 @@ def test_a_motion_comes_back_from_its_file(tmp_path: Path) -> None:
     assert path.read_text().splitlines()[0] == "time,goal:shoulder,goal:elbow,kp"
 
 
+def test_a_motion_is_played_with_other_gains() -> None:
+    other = motion().with_gains({"kp": None, "kd": {"elb*": 4.0}, "ki": 2.0})
+    assert (other.kp, other.kd, other.ki) == (16.0, {"shoulder": 0.0, "elbow": 4.0}, 2.0)
+    run = other.as_run("motion")
+    assert (run.kp, run.kd, run.ki) == (other.kp, other.kd, other.ki)
+    with refused(UnknownName, name="wrist"):
+        motion().with_gains({"ki": {"wrist": 2.0}})
+    with refused(OutOfRange, thing="kd"):
+        motion().with_gains({"kd": -1.0})
+
+
 def test_a_motion_with_a_gain_per_joint_comes_back_from_its_file(tmp_path: Path) -> None:
     path = tmp_path / "motion.csv"
     write_motion(replace(motion(), kp={"shoulder": 8.0, "elbow": 32.0}), path)
     assert read_motion(path).kp == {"shoulder": 8.0, "elbow": 32.0}
     assert path.read_text().splitlines()[0] == "time,goal:shoulder,goal:elbow,kp:shoulder,kp:elbow"
+    write_motion(replace(motion(), kd={"elbow": 4.0}, ki=2.0), path)
+    assert path.read_text().splitlines()[0] == "time,goal:shoulder,goal:elbow,kp,kd:shoulder,kd:elbow,ki"
+    again = read_motion(path)
+    assert (again.kp, again.kd, again.ki) == (16.0, {"shoulder": 0.0, "elbow": 4.0}, 2.0)
     path.write_text("time,goal:a,goal:b,kp:a\n0,1,1,8\n1,1,1,8\n")
     with refused(Missing, thing="kp of 'b'"):
         read_motion(path)

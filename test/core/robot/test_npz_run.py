@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mujoco.sysid import SystemTrajectory, TimeSeries
 
-from bam_core.errors import BadData, Malformed, Missing, Unreadable, Unsupported, WrongShape
+from bam_core.errors import BadData, Malformed, Missing, OutOfRange, Unreadable, Unsupported, WrongShape
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.npz_run import read_npz_run
 from test.core.refusals import refused
@@ -113,9 +113,10 @@ def test_pace_s_names_are_read_with_those_of_the_joints(tmp_path: Path) -> None:
 
 
 def test_gains_are_one_number_or_one_per_joint(tmp_path: Path) -> None:
-    run = read_npz_run(pace(tmp_path / "chirp.npz", kp=[16.0, 32.0], kd=[0.0, 4.0], ki=0.0))
+    run = read_npz_run(pace(tmp_path / "chirp.npz", kp=[16.0, 32.0], kd=[0.0, 4.0], ki=3.0))
     assert run.kp == {"a": 16.0, "b": 32.0}
     assert run.kd == {"a": 0.0, "b": 4.0}
+    assert run.ki == 3.0
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def test_gains_are_one_number_or_one_per_joint(tmp_path: Path) -> None:
         ({"dof_pos": np.full(GOAL.shape, "x")}, Malformed),
         ({"time": TIME[::-1]}, BadData),
         ({"kp": [16.0, 32.0, 8.0]}, BadData),
-        ({"ki": 1.0}, Unsupported),
+        ({"ki": -1.0}, OutOfRange),
         ({"max_torque": 500.0}, Unsupported),
         ({"des_dof_pos": None}, Malformed),
     ],

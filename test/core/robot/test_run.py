@@ -14,7 +14,6 @@ import pytest
 
 from bam_core.errors import (
     BadData,
-    BamError,
     Conflict,
     Malformed,
     Missing,
@@ -64,19 +63,20 @@ def test_gain_and_supply_may_be_columns(path: Path) -> None:
 def test_joints_may_have_a_column_of_their_own_for_their_gain(path: Path) -> None:
     lines = path.read_text().splitlines()
     path.write_text(
-        "\n".join([lines[0] + ",kp,kp:elbow,kd:elbow", *(f"{line},24,8,2" for line in lines[1:])])
+        "\n".join([lines[0] + ",kp,kp:elbow,kd:elbow,ki:elbow", *(f"{line},24,8,2,3" for line in lines[1:])])
     )
     run = read_csv_run(path)
     assert run.kp == {"shoulder": 24.0, "elbow": 8.0}
     assert run.kd == {"elbow": 2.0}
-    path.write_text(path.read_text().replace(",24,8,2\n", ",24,9,2\n", 1))
+    assert run.ki == {"elbow": 3.0}
+    path.write_text(path.read_text().replace(",24,8,2,3\n", ",24,9,2,3\n", 1))
     with refused(BadData, thing=f"{path}, kp:elbow"):
         read_csv_run(path)
 
 
 def test_a_column_of_a_setting_that_changes_the_law_is_refused(path: Path) -> None:
     lines = path.read_text().splitlines()
-    for column, value in (("ki", 1), ("ki:elbow", 1), ("max_torque", 500), ("profile_velocity", 20)):
+    for column, value in (("max_torque", 500), ("max_torque:elbow", 500), ("profile_velocity", 20)):
         path.write_text("\n".join([f"{lines[0]},{column}", *(f"{line},{value}" for line in lines[1:])]))
         with refused(Unsupported, thing=column.partition(":")[0]):
             read_csv_run(path)
@@ -93,9 +93,13 @@ def test_gains_of_joints_are_given_beside_columns_and_bench_yaml(path: Path) -> 
     assert run.kp == 16.0
     with refused(UnknownName, name="wrist"):
         load_runs([path], RunSettings(kp={"wrist": 4.0}))
-    path.with_name("bench.yaml").write_text("ki: 3\n")
-    with pytest.raises(BamError, match="ki"):
-        load_runs([path], RunSettings(kp=16.0))
+    path.with_name("bench.yaml").write_text("ki: {elbow: 3}\n")
+    (run,) = load_runs([path], RunSettings(kp=16.0))
+    assert run.ki == {"shoulder": 0.0, "elbow": 3.0}
+    (run,) = load_runs([path], RunSettings(kp=16.0, ki={"shoulder": 1.0}))
+    assert run.ki == {"shoulder": 1.0, "elbow": 3.0}
+    with refused(OutOfRange, thing="--ki"):
+        RunSettings(ki=-1.0)
 
 
 @pytest.mark.parametrize(

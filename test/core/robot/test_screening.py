@@ -15,7 +15,7 @@ from bam_core.robot.run_findings import run_findings
 from bam_core.robot.screening import screened_run
 from bam_core.robot.validation import validate_robot
 from bam_core.text.left_out import Reason
-from bam_core.text.robot_findings import CountedTurns, RunLeftOut
+from bam_core.text.robot_run_findings import CountedTurns, RunLeftOut
 from test.core.refusals import refused
 from test.core.whole_robot_cases import JOINTS, bench, recorded, servos
 
@@ -117,6 +117,21 @@ def test_a_joint_whose_zero_jumps_keeps_the_part_that_is_near_its_goals(clean: R
     assert run.is_sound[:, 1].all()
 
 
+@pytest.mark.parametrize(("amplitude", "is_clipped"), [(0.6, True), (0.35, False)])
+def test_readings_at_one_end_are_left_out_where_goals_move_on(
+    clean: RobotRun, amplitude: float, is_clipped: bool
+) -> None:
+    phase = 4.0 * (clean.time - clean.time[0])
+    position, goal = clean.position.copy(), clean.goal_position.copy()
+    goal[:, 0], position[:, 0] = amplitude * np.sin(phase), np.minimum(amplitude * np.sin(phase - 0.2), 0.3)
+    run = screened(clean, position, goal_position=goal)
+    kinds = [part.kind for part in run.left_out.get("shoulder", ())]
+    assert (Reason.AT_END in kinds) == is_clipped
+    beyond = (position[:, 0] == 0.3) & (goal[:, 0] > 0.3)
+    assert run.is_sound[beyond, 0].all() != is_clipped
+    assert run.is_sound[position[:, 0] < 0.3, 0].all()
+
+
 def test_numbers_that_are_missing_are_left_out_and_goals_are_held(clean: RobotRun) -> None:
     position, goal = clean.position.copy(), clean.goal_position.copy()
     position[50:53, 0] = np.nan
@@ -145,3 +160,11 @@ def test_a_run_with_too_little_left_is_refused_with_joint_and_reason(clean: Robo
     with refused(BadData, thing="run, position of 'elbow'") as caught:
         screened(clean, position)
     assert "240 of" in caught.value.problem
+
+
+def test_degrees_with_few_decimals_are_no_fault_of_the_encoder(clean: RobotRun) -> None:
+    position, goals = (
+        np.round(np.degrees(values[::8]), 2) for values in (clean.position, clean.goal_position)
+    )
+    with refused(BadData, thing="run, goal_position"):
+        screened(clean, position, goal_position=goals, time=clean.time[::8])

@@ -14,7 +14,7 @@ from bam_core.robot.deviations_file import load_deviations, save_deviations
 from bam_core.robot.table import find_table
 from bam_core.robot.tolerances import RobotTolerances
 from bam_core.robot.unknowns import Unknowns
-from bam_core.text.robot_findings import TableFound
+from bam_core.text.robot_evidence_findings import TableFound
 from test.core.refusals import refused
 from test.core.table_cases import HEIGHT, lowered, table_bench
 

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from bam_core.errors import BadData
-from bam_core.robot.radians import require_radians
+from bam_core.robot.run import RobotRun
+from bam_core.robot.screening import screened_run
 from bam_core.robot.value_steps import range_counts, unit_proof
 from test.core.refusals import refused
 from test.core.whole_robot_cases import JOINTS, goals
@@ -60,9 +60,14 @@ def test_rounded_smoothed_or_few_values_show_nothing() -> None:
 def test_a_run_in_degrees_or_counts_is_refused_whatever_its_file_says() -> None:
     run = goals()
     counts = np.round(run.goal_position * 4096 / (2 * np.pi))
+
+    def read(position: np.ndarray) -> RobotRun:
+        return screened_run(
+            name="run", joints=JOINTS, time=run.time, goal_position=run.goal_position, position=position
+        )
+
     for step in (360.0 / 4096.0, 1.0):
-        with refused(BadData, thing="run0, position of 'shoulder'"):
-            require_radians(replace(run, position=step * counts))
-    require_radians(replace(run, position=2 * np.pi / 4096 * counts))
-    require_radians(run)
-    assert run.joints == JOINTS
+        with refused(BadData, thing="run, position of 'shoulder'"):
+            read(step * counts)
+    for position in (2 * np.pi / 4096 * counts, run.position):
+        assert read(position).joints == JOINTS

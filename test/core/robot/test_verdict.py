@@ -40,8 +40,8 @@ def errors(of: Mapping[str, float]) -> RobotValidation:
     )
 
 
-def estimate(shift: float) -> Estimate:
-    return Estimate(value=1.0, begin=1.0, low=0.9, high=1.1, told=True, width=0.1, shift=shift)
+def estimate(shift: float, *, told: bool = True) -> Estimate:
+    return Estimate(value=1.0, begin=1.0, low=0.9, high=1.1, told=told, width=0.1, shift=shift)
 
 
 def judged(
@@ -51,13 +51,16 @@ def judged(
     given: float = 1.0,
     held: float = 0.9,
     shift: float = 0.0,
+    told: bool = True,
     test: Sequence[RobotRun] = TEST,
 ) -> RobotVerdict:
     """The verdict on errors that are shares of the test run's motion."""
     after = {**{each.name: train * MOTION for each in TRAIN}, **{each.name: share * MOTION for each in test}}
     more: dict[str, Any] = {"servos": {}, "deviations": NO_DEVIATIONS, "simulated": {}, "bands": {}}
     fit = RobotModelFit(
-        estimates={"mx64": {"torque_constant": estimate(shift), "coulomb": estimate(0.0)}},
+        estimates={
+            "mx64": {"torque_constant": estimate(shift, told=told), "coulomb": estimate(0.0, told=False)}
+        },
         deviation_estimates={"delay": estimate(0.0)},
         before=errors(dict.fromkeys(after, given * MOTION)),
         after=errors(after),
@@ -83,6 +86,7 @@ def test_a_small_test_error_without_reservation_is_green() -> None:
         ({"share": 1.01 * GREEN_SHARE}, "yellow", "large_error"),
         ({"share": 1.01 * RED_SHARE}, "red", "error_above_motion"),
         ({"test": ()}, "yellow", "no_test"),
+        ({"told": False}, "yellow", "unidentifiable"),
         ({"given": 0.009}, "yellow", "worse_than_given"),
         ({"train": 1.01 * WORSE_RUN * 0.01}, "yellow", "worse_run"),
         ({"shift": -1.01 * WITHIN_PRIOR}, "yellow", "outside_prior"),

@@ -46,7 +46,7 @@ def test_missing_physics_has_share_and_torque() -> None:
     assert missing("presliding").evidence == (
         "The model lacks presliding displacement after a reversal (LuGre).",
         "It explains 42 % ± 3 % of the residual torque in held-out data.",
-        "Its torque is 0.012 of 0.046 N·m RMS.",
+        "Its torque is 0.012 N·m RMS, the residual torque 0.046 N·m RMS.",
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from bam_core.text.output_findings import Replaced, Unfinished, WillReplace
@@ -41,6 +42,8 @@ def test_a_stopped_identification_has_what_is_written_and_how_to_resume() -> Non
         "Not done: m4, uncertainty.",
         "Give the same command again to resume it.",
     )
+    partly = replace(stopped, not_converged=("m5",), without_errors=("m2",), not_done=(), resume=None)
+    assert partly.sentence == "Interrupted: m1, m5 (not converged), m2 (without errors) written to found."
     failed = Unfinished(kind="interrupted", directory=OUTPUT, error="disk full", resume="--storage URL")
     assert failed.sentences == (
         "Interrupted: nothing is written.",

@@ -14,8 +14,8 @@ from bam_core.text.verdict_words import RULE, VERDICTS, headline, reason_words, 
 SCOPES = ((), ("kp",), ("kp", "load", "supply", "script"))
 CASES = [
     *itertools.product(["green"], [0.0148], SCOPES, [""]),
-    *itertools.product(["yellow"], [0.0148, None], SCOPES, dict.fromkeys((*REASONS[2:], *OF_ROBOTS[1:]))),
-    *itertools.product(["red"], [0.0148, None], SCOPES, REASONS[:2]),
+    *itertools.product(["yellow"], [0.0148, None], SCOPES, dict.fromkeys((*REASONS[3:], *OF_ROBOTS[1:]))),
+    *itertools.product(["red"], [0.0148, None], SCOPES, REASONS[:3]),
 ]
 
 
@@ -44,6 +44,10 @@ def test_a_colour_has_a_word_beside_it() -> None:
 def test_the_rule_has_its_thresholds() -> None:
     assert "above 20 % of the motion" in RULE
     assert "at most 5 %" in RULE
+
+
+def test_too_few_test_logs_are_counted() -> None:
+    assert reason_words("few_tests", logs=3) == "it needs 4 test logs, has 3"
 
 
 def test_a_green_verdict_says_for_what_and_how_far_off() -> None:
