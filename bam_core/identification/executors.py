@@ -186,7 +186,7 @@ def open_cluster(address: str, answer_time: float = 5.0) -> Iterator[Executor]:
     kind, _, count = address.partition(":")
     workers = int(count) if kind == "local" and count.isascii() and count.isdigit() else 0
     if kind == "local" and workers < 1:
-        raise WrongValue("cluster", address, f"as in {_EXAMPLE}", told=f"{address!r}, no count of workers")
+        raise WrongValue("cluster", address, f"as in {_EXAMPLE}", printed=f"{address!r}, no count of workers")
     try:
         from distributed import Client
         from distributed.deploy.subprocess import SubprocessCluster

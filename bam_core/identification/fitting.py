@@ -27,6 +27,7 @@ from bam_core.identification.search.problem import TrainingData
 from bam_core.identification.search.schedule import DEFAULT_SCHEDULE, SearchSchedule
 from bam_core.identification.search.space import SearchSpace, added_terms, is_nested, search_space
 from bam_core.identification.search.study import Study, open_study
+from bam_core.identification.uncertainty.unit_prior import UnitPrior
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel
 from bam_core.servo.model import ServoModel
@@ -36,6 +37,9 @@ from bam_core.simulation.threads import one_blas_thread, side_by_side
 # A search may end for lack of trials with some left. Fewer than the larger of these two count as none.
 _MIN_TRIALS_SHARE = 0.1  # of the budget
 _MIN_STEPS = 10  # Gauss-Newton steps
+
+_STEPS_FROM_PRIOR = 40
+"""Gauss-Newton steps of a descent from the typical unit at most; most take less than ten."""
 
 _SEARCH_VERSION = 5  # a search never resumes a study of another version
 _WHOLE_SEARCH = "search"  # key, in a study, of a search that an executor has run as one job
@@ -106,7 +110,8 @@ class _Search:
         with one_blas_thread():
             if self.steps is not None:
                 (start,) = self.starts
-                return descend_from(runner, start, self.evaluations)
+                outcome = descend_from(runner, start, self.evaluations)
+                return replace(outcome, converged=not self.is_spent(outcome))
             if self.method == CMA_ES:
                 return minimise_by_cma_es(
                     runner,
@@ -196,6 +201,7 @@ class PlannedFit:
         The digest in its name covers everything that could change the outcome of the search.
         """
         fitter, search = self.fitter, self.search
+        prior = search.space.prior
         if fitter.execution.storage is None:
             return None
         inputs = (
@@ -204,6 +210,7 @@ class PlannedFit:
             replace(fitter.servo, uncertainty={}).to_yaml(),
             sorted(log.sha256 for log in fitter.data.recordings),
             search.space.axes,
+            None if prior is None else (prior.mean.tolist(), prior.precision.tolist()),
             search.evaluations,
             search.seed,
             search.local,
@@ -237,6 +244,7 @@ class Fitter:
         prefix: str = "",
         method: str = DEFAULT_METHOD,
         schedule: SearchSchedule = DEFAULT_SCHEDULE,
+        prior: UnitPrior | None = None,
     ) -> None:
         """Keep the logs and settings; no fit runs yet.
 
@@ -248,6 +256,7 @@ class Fitter:
             prefix: put before every label in progress reports.
             method: of search, one of METHODS.
             schedule: settings of the Gauss-Newton search; CMA-ES uses its budgets and simulation steps.
+            prior: of the units of this servo's type: every fit is a descent from there.
 
         Raises:
             UnknownName: no search method has this name.
@@ -255,6 +264,7 @@ class Fitter:
         self.servo = servo
         self.data = TrainingData(train, servo.firmware, schedule)
         self._method = require_method(method)
+        self._prior = prior
         self.execution = execution or Execution()
         self._shared = Shared(self.data)
         self._seed = seed
@@ -300,6 +310,8 @@ class Fitter:
             label: of the fit in progress reports; default: the model's name.
         """
         chosen = self.servo.search.effects if effects is None else effects
+        if self._prior is not None:
+            return self._plan_from(self._prior, model, chosen, starts, label)
         space = search_space(model, self.data.recordings, self.servo.search.ranges, chosen)
         contained = [name for name in self._optima if is_nested(FRICTION_MODELS[name], model)]
         optima = [self._optima[name] for name in contained]
@@ -327,6 +339,35 @@ class Fitter:
                 method=self._method,
             ),
             limited=budget < default,
+            label=self._prefix + (label or model.name),
+        )
+
+    def _plan_from(
+        self,
+        prior: UnitPrior,
+        model: FrictionModel,
+        effects: Sequence[str],
+        starts: Sequence[Array],
+        label: str | None,
+    ) -> PlannedFit:
+        """Plan the descent from the typical unit of a prior, or from a start, to the most probable unit."""
+        ranges = {**self.servo.search.ranges, **prior.ranges}
+        space = prior.over(search_space(model, self.data.recordings, ranges, effects))
+        start = starts[0] if len(starts) else prior.start(space)
+        return PlannedFit(
+            fitter=self,
+            model=model,
+            effects=tuple(effects),
+            search=_Search(
+                space=space,
+                evaluations=evaluations_for(space.dimension, _STEPS_FROM_PRIOR),
+                seed=self._seed,
+                starts=(space.vectors(space.point(start)[None])[0],),
+                local=bool(len(starts)),
+                steps=_STEPS_FROM_PRIOR,
+                method=self._method,
+            ),
+            limited=False,
             label=self._prefix + (label or model.name),
         )
 

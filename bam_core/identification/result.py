@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from bam_core.arrays import Array
 from bam_core.identification.choice.choice import Choice, choose
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
@@ -252,20 +255,26 @@ class Identification:
 
 
 def _correction(part: Correction) -> dict[str, Any]:
-    """What was set from outside; a value before that is neither text nor a number is not told."""
-    told = isinstance(part.before, str | int) or (
+    """What was set from outside; a value before that is neither text nor a number is left out."""
+    shown = isinstance(part.before, str | int) or (
         isinstance(part.before, float) and math.isfinite(part.before)
     )
     return {
         "field": part.field,
         "value": part.value,
-        "before": part.before if told else None,
+        "before": part.before if shown else None,
         "source": part.source,
     }
 
 
+def _mean(values: Array) -> float | None:
+    """Return the mean of what was measured; None: nothing was."""
+    known = values[np.isfinite(values)]
+    return float(np.mean(known)) if len(known) else None
+
+
 def _about(log: Recording) -> dict[str, Any]:
-    """What tells a log from others, SI units."""
+    """What distinguishes a log, SI units."""
     return {
         "script": log.script,
         "kp": log.kp,
@@ -274,6 +283,9 @@ def _about(log: Recording) -> dict[str, Any]:
         "length": log.bench.length,
         **({"inertia": log.bench.flywheel, "open_loop": True} if log.open_loop else {}),
         "supply_voltage": log.supply_voltage,
+        **({"unit": log.unit} if log.unit else {}),
+        **({"session": log.session} if log.session else {}),
+        "temperature": _mean(log.temperature),
         "sha256": log.sha256,
         "dropped_samples": log.dropped_samples,
         "position_update_period": log.position_update_period,

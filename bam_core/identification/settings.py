@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from bam_core.errors import Missing, OutOfRange, UnknownName
+from bam_core.errors import Conflict, Missing, OutOfRange, UnknownName
 from bam_core.errors.field_types import require_field_types
 from bam_core.identification.search.methods import DEFAULT_METHOD, MIN_EVALUATIONS, require_method
 from bam_core.identification.search.schedule import DEFAULT_SCHEDULE, SearchSchedule
 from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
+from bam_core.identification.uncertainty.unit_prior import UnitPrior
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel, friction_model
@@ -43,6 +44,8 @@ class IdentifySettings:
         uncertainty: "all", "none", or names of models whose parameters get standard errors and intervals. The
             chosen model always has them.
         tolerances: of the bench: largest header errors, which intervals include.
+        prior: of the units of this servo's type. The search then is a descent from the typical unit to the
+            parameters that are most probable under prior and logs. Its friction model is the only one fitted.
         schedule: settings of the search; for studies.
         strict: the first recording that cannot be used ends the call; else each is left out, with a warning.
     """
@@ -56,6 +59,7 @@ class IdentifySettings:
     search: str = DEFAULT_METHOD
     uncertainty: str | Collection[str] = ()
     tolerances: Tolerances = DEFAULT
+    prior: UnitPrior | None = None
     schedule: SearchSchedule = DEFAULT_SCHEDULE
     strict: bool = False
 
@@ -63,6 +67,8 @@ class IdentifySettings:
         require_field_types(self)
         require_method(self.search)
         named_among(self.uncertainty, [model.name for model in self.friction_models])
+        if self.prior is not None:
+            self._require_prior(self.prior)
         if self.effects is not None:
             resolve_effects(self.effects)
         if self.trials is not None and self.trials < MIN_EVALUATIONS:
@@ -73,6 +79,18 @@ class IdentifySettings:
             raise OutOfRange("seeds", self.seeds, "at least 1")
         if not 0 <= self.seed <= _MAX_SEED - self.seeds + 1:
             raise OutOfRange("seed", self.seed, f"0 to {_MAX_SEED - self.seeds + 1}")
+
+    def _require_prior(self, prior: UnitPrior) -> None:
+        own, names = prior.servo.friction_model, [model.name for model in self.friction_models]
+        if names != [own]:
+            raise Conflict(
+                "models",
+                f"{', '.join(names)}, and the prior is of {own}",
+                advice=f"fit {own} alone, or take a prior of another model",
+            )
+        for field, value, default in (("search", self.search, DEFAULT_METHOD), ("trials", self.trials, None)):
+            if value != default:
+                raise Conflict(field, f"{value}, with a prior", advice="leave it out: a descent is enough")
 
     @property
     def friction_models(self) -> tuple[FrictionModel, ...]:

@@ -97,7 +97,9 @@ class IdentificationTask:
         fits.update(_with_short_errors(fits, self.split.test))
         yield stage(UNCERTAINTY, ablations=ablations)
         fits.update(diagnosed(fits, self.split.train, executor))
-        fits.update(with_variation(fits, self.split.train, executor))
+        prior = settings.prior
+        known = None if prior is None else prior.spread
+        fits.update(with_variation(fits, self.split.train, executor, known))
         others = settings.with_uncertainty if seed == settings.seed else ()
         wanted = {model: fits[model] for model in dict.fromkeys((name, *others))}
         for fitted, fit in estimated(wanted, self.split.train, settings.tolerances, executor):
@@ -114,6 +116,7 @@ class IdentificationTask:
             execution=execution,
             prefix=prefix,
             method=self.settings.search,
+            prior=self.settings.prior,
             schedule=self.settings.schedule,
         )
 
@@ -125,7 +128,9 @@ class IdentificationTask:
 
         # The errors of all sets come from the same simulation, that of `Rollout.for_servo`.
         train = Rollout(self.split.train, self.servo.firmware, RolloutSettings(integrator=INTEGRATOR))
-        origin = Origin(split=self.split, seed=seed, tolerances=self.settings.tolerances)
+        origin = Origin(
+            split=self.split, seed=seed, tolerances=self.settings.tolerances, prior=self.settings.prior
+        )
         selection = Selection(self.folds, fold_fitter) if self.folds else None
         return Evaluator(train, origin, self.servo, selection)
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import fmean
 from typing import Any, ClassVar
 
@@ -13,8 +13,10 @@ import numpy as np
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.identification.misfit.floor import configuration
+from bam_core.identification.uncertainty.uncertainty import Uncertainty
 from bam_core.identification.verdict_form import VerdictForm
 from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import BenchEffects
 from bam_core.text.fit_findings import FEWEST_LOGS
 from bam_core.text.misfit_findings import UNKNOWN
 from bam_core.text.verdict_words import GREEN_SHARE, RED_SHARE, WORSE_RUN, reason_words
@@ -22,6 +24,7 @@ from bam_core.text.verdict_words import GREEN_SHARE, RED_SHARE, WORSE_RUN, reaso
 REASONS = (
     "failed_search",
     "error_above_motion",
+    "unidentifiable",
     "interrupted",
     "no_test",
     "large_error",
@@ -32,7 +35,9 @@ REASONS = (
     "at_bound",
     "open_misfit",
 )
-"""Kinds of reservations, the weightiest first: the first two make a verdict red, the others yellow."""
+"""Kinds of reservations, the weightiest first: the first three make a verdict red, the others yellow."""
+
+_BENCH = frozenset(field.name for field in fields(BenchEffects))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +54,7 @@ class Verdict(VerdictForm):
     floor: float | None
     at_bound: tuple[str, ...] = ()
 
-    RED: ClassVar = REASONS[:2]
+    RED: ClassVar = REASONS[:3]
 
     @property
     def file(self) -> str:
@@ -87,7 +92,7 @@ def verdict(fit: ModelFit, split: Split, *, restart: float | None = None, comple
         complete: whether all models were fitted and effects ablated.
     """
     test, diagnosis = split.test, fit.diagnosis
-    motion = fmean(_motion(recording, restart) for recording in test) if test else None
+    motion = fmean(mean_motion(recording, restart) for recording in test) if test else None
     error = fit.test_mae
     share = error / motion if error is not None and motion else 0.0
     at_floor = diagnosis is not None and error is not None and not diagnosis.is_above(error)
@@ -95,6 +100,7 @@ def verdict(fit: ModelFit, split: Split, *, restart: float | None = None, comple
     applies = {
         "failed_search": fit.failed,
         "error_above_motion": share > RED_SHARE and not at_floor,
+        "unidentifiable": not fit.failed and _determines_nothing(fit.uncertainty),
         "interrupted": not complete,
         "no_test": error is None,
         "large_error": GREEN_SHARE < share <= RED_SHARE and not at_floor,
@@ -124,7 +130,14 @@ def verdict(fit: ModelFit, split: Split, *, restart: float | None = None, comple
     )
 
 
-def _motion(recording: Recording, restart: float | None) -> float:
+def _determines_nothing(uncertainty: Uncertainty | None) -> bool:
+    """Return whether no parameter of the servo is identifiable; what belongs to the bench does not count."""
+    if uncertainty is None:
+        return False
+    return not any(estimate.identifiable for estimate in uncertainty.estimates if estimate.name not in _BENCH)
+
+
+def mean_motion(recording: Recording, restart: float | None = None) -> float:
     """Return the mean absolute distance from the mean position, rad; of each piece between restarts."""
     position = recording.position
     if restart is None:

@@ -12,12 +12,15 @@ from statistics import fmean
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.executors import Call, Shared, run_jobs
 from bam_core.identification.misfit.diagnosis import diagnose
+from bam_core.identification.motor_evidence import has_free_scale, motor_evidence
 from bam_core.identification.result import Identification
 from bam_core.identification.settings import named_among
 from bam_core.identification.uncertainty.advice import advisor
 from bam_core.identification.uncertainty.bands import predicted_bands
+from bam_core.identification.uncertainty.motor_errors import with_motor_errors
 from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
 from bam_core.identification.uncertainty.uncertainty import estimate_uncertainty
+from bam_core.identification.variation.spread import Spread
 from bam_core.identification.variation.variation import estimate_variation
 from bam_core.recordings.header_corrections import LABELS
 from bam_core.recordings.recording import Recording
@@ -72,10 +75,13 @@ def estimated(
 
 
 def with_variation(
-    fits: Mapping[str, ModelFit], recordings: Sequence[Recording], executor: Executor | None
+    fits: Mapping[str, ModelFit],
+    recordings: Sequence[Recording],
+    executor: Executor | None,
+    known: Spread | None = None,
 ) -> Iterator[tuple[str, ModelFit]]:
-    """Add to each fit how friction and strength vary over the training logs."""
-    return _for_every_fit(_with_variation, fits, recordings, executor)
+    """Add to each fit how friction and strength vary over the training logs, or as known of other units."""
+    return _for_every_fit(partial(_with_variation, known=known), fits, recordings, executor)
 
 
 def scored(identification: Identification) -> dict[str, ModelFit]:
@@ -111,10 +117,10 @@ def _with_diagnosis(recordings: Sequence[Recording], fit: ModelFit) -> ModelFit:
         return replace(fit, diagnosis=diagnose(fit.servo, recordings, fit.space, fit.bench_effects))
 
 
-def _with_variation(recordings: Sequence[Recording], fit: ModelFit) -> ModelFit:
+def _with_variation(recordings: Sequence[Recording], fit: ModelFit, *, known: Spread | None) -> ModelFit:
     with one_blas_thread():
         labels = {level: [getattr(run, level) for run in recordings] for level in LABELS}
-        variation = estimate_variation(fit.servo, recordings, fit.bench_effects, labels)
+        variation = estimate_variation(fit.servo, recordings, fit.bench_effects, labels, known=known)
         return replace(fit, variation=variation)
 
 
@@ -129,6 +135,9 @@ def _with_uncertainty(recordings: Sequence[Recording], fit: ModelFit, *, toleran
             tolerances=tolerances,
             misfit=fit.diagnosis.shifts if fit.diagnosis is not None else None,
         )
+    if has_free_scale(recordings):
+        evidence = motor_evidence(recordings)
+        uncertainty = with_motor_errors(uncertainty, fit.space, evidence, tolerances.supply)
     errors = uncertainty.standard_errors()
     own = {name: error for name, error in errors.items() if name not in BENCH_EFFECTS}
     return replace(fit, servo=replace(fit.servo, uncertainty=own), uncertainty=uncertainty)

@@ -38,7 +38,7 @@ SUMMARY = "summary.json"
 PLOTS = "plots"
 REPORT = "report.html"
 _REPLACED = f".{SUMMARY}.replaced.tmp"
-"""Where a summary waits until its results have been replaced: it says which files belong to them."""
+"""Where a summary waits until its results have been replaced: it lists which files belong to them."""
 
 _FIT_DPI = 90  # there may be a hundred of them
 _DRAWS = 100  # for the bands in plots: their ends are known to a twentieth of their width
@@ -66,7 +66,7 @@ def write_identification(identification: Identification, output: str | os.PathLi
     """Write servos, what belongs to them (`bench_effects_path`, `prediction_path`), summary and plots.
 
     Everything is written to a directory of its own first and moved when complete, the summary last. An
-    identification that is there is replaced, and a warning says so: files of the same names, and of other
+    identification that is there is replaced with a warning: files of the same names, and of other
     files only those that would pass for results of this one (models and plots of logs that its own summary
     lists and this identification lacks, and the report of `bam report`).
 

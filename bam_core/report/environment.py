@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bam_core.report import names, numbers
 from bam_core.text.report_findings import SMALL
-from bam_core.text.robot_findings import PriorOnly
+from bam_core.text.robot_result_findings import PriorOnly
 from bam_core.text.unbroken import unbroken
 
 if TYPE_CHECKING:

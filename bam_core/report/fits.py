@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The curves of all logs, packed for the page's script; it unpacks and draws a log when it is chosen.
 
-A curve is 16-bit integers in base64, little end first, with a scale of its own. Models are told by what they
+A curve is 16-bit integers in base64, little end first, with a scale of its own. Models are known by what they
 leave over, so that a residual of a tenth of a milliradian survives beside positions of several radians.
 """
 

@@ -148,13 +148,15 @@ def _require_same(
     stored = fitted_parameters(servo, bench_effects)
     for key in dict.fromkeys((*stored, *parameters)):
         here = stored.get(key, math.nan)
-        told = parameters.get(key, math.nan)
-        if not math.isclose(here, told, rel_tol=_SAME):
-            raise Malformed(path, f"{key} is {_told(here)}, in {NAME} {_told(told)}", advice=cure)
+        listed = parameters.get(key, math.nan)
+        if not math.isclose(here, listed, rel_tol=_SAME):
+            raise Malformed(
+                path, f"{key} is {_all_digits(here)}, in {NAME} {_all_digits(listed)}", advice=cure
+            )
 
 
-def _told(value: float) -> str:
-    """Tell every digit: two that differ by a trifle shall look different."""
+def _all_digits(value: float) -> str:
+    """Return every digit: two that differ by a trifle shall look different."""
     return "missing" if math.isnan(value) else repr(value)
 
 

@@ -151,12 +151,12 @@ def _test(results: Results) -> Tile:
 
 def _restarted(best: ModelResult, usual: float) -> str:
     short = {0.25: best.test_short, 1.0: best.test_longer}
-    told = ", ".join(
+    shown = ", ".join(
         f"every {horizon:g} s: {mrad(error)} mrad"
         for horizon, error in short.items()
         if math.isfinite(error) and horizon != usual
     )
-    return f"; restarted from measured states {told}" if told else ""
+    return f"; restarted from measured states {shown}" if shown else ""
 
 
 def _against_simplest(results: Results) -> Tile:

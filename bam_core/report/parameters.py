@@ -44,9 +44,9 @@ class ParameterRow:
 
     @property
     def is_remarked(self) -> bool:
-        """Whether there is something to say about it, in a row below."""
-        told = self.identifiable and not self.known_small
-        return bool(self.at_bound or not told or self.trades_with or self.remark)
+        """Whether there is a remark about it, in a row below."""
+        determined = self.identifiable and not self.known_small
+        return bool(self.at_bound or not determined or self.trades_with or self.remark)
 
 
 @dataclass(frozen=True, kw_only=True)

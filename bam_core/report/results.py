@@ -107,16 +107,16 @@ class ModelResult:
         test_mae: the same of logs that no fit and no choice has seen, rad.
         test_interval: its 95 % interval over logs, rad.
         test_short: the same where simulations restart from measured states every 0.25 s, rad; NaN where that
-            is not told.
+            is unknown.
         test_longer: likewise every 1 s.
         per_log: error of every log, rad.
         at_bound: parameters that the end of their search range has stopped.
-        ended_early: the search did not converge, which may change errors; not where that is not told.
-        spent: its trials were; so where that is not told.
+        ended_early: the search did not converge, which may change errors; not where that is unknown.
+        spent: its trials were; so where that is unknown.
         trials: simulations of all training logs.
         seconds: that the fit took.
         uncertainty: where it was estimated.
-        verdict: what the choice of a model says of this one.
+        verdict: what the choice of a model has for this one.
         misfit: where it was looked into.
     """
 
@@ -153,7 +153,7 @@ class ModelResult:
 class EffectResult:
     """What one effect beyond motor and friction bought; errors in rad.
 
-    `chance` is the standard error of the difference of both errors in selection, rad; 0 where not told.
+    `chance` is the standard error of the difference of both errors in selection, rad; 0 where unknown.
     """
 
     name: str
@@ -207,7 +207,7 @@ class Trajectory:
         time: (n,) s.
         measured: (n,) rad.
         goal: (n,) rad.
-        torque: (n,) torque on; None where not told.
+        torque: (n,) torque on; None where unknown.
         simulated: model -> (n,) rad.
         bands: model -> lower and upper end of its 90 % band, (n,) rad each, where its predictive distribution
             is known.
@@ -232,17 +232,17 @@ class Results:
         models: by name, in the order of the summary.
         chosen: name of the model to use.
         reason: why that one.
-        verdict: whether to use it; None where that is not told.
-        effects: what each bought; None where that is not told.
+        verdict: whether to use it; None where that is unknown.
+        effects: what each bought; None where that is unknown.
         logs: by name, training first.
-        rule: how test logs were told apart.
-        seed: of search and split; NaN where not told.
+        rule: how test logs were chosen.
+        seed: of search and split; NaN where unknown.
         test_of_seeds: test error of the model that each seed chose, rad; empty of one seed.
         software: that made it.
         date: when, ISO 8601.
         trajectories: by log; empty where the directory has none.
         restarted_every: "train" and "test" -> how often simulations restart from measured states, s, as those
-            of runs in open loop do; NaN: never, or not told.
+            of runs in open loop do; NaN: never, or unknown.
         without_trajectories: why there are none; None where there are some.
     """
 

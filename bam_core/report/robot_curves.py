@@ -26,7 +26,7 @@ def load_robot_curves(
         runs: all of its runs.
         joints: that count.
         models: its friction models.
-        digest: SHA-256 of the file that it wrote; empty where that is not told.
+        digest: SHA-256 of the file that it wrote; empty where that is unknown.
 
     Returns:
         Run -> joint -> curves; nothing where there is no such file. And why there is nothing.

@@ -122,12 +122,12 @@ def _servo(path: Path, model: str, estimates: Mapping[str, RobotEstimate]) -> Se
         raise Unreadable(path, f"is not there, though {NAME} lists it", advice=f"put it back or {REMEDY}")
     servo = load_servo(path)
     parameters = servo.parameters
-    for name, told in estimates.items():
+    for name, estimate in estimates.items():
         here = parameters.get(name, math.nan)
-        if servo.friction_model != model or not math.isclose(here, told.value, rel_tol=_SAME):
+        if servo.friction_model != model or not math.isclose(here, estimate.value, rel_tol=_SAME):
             raise Malformed(
                 path,
-                f"{name} is {here!r} of {servo.friction_model}, in {NAME} {told.value!r} of {model}",
+                f"{name} is {here!r} of {servo.friction_model}, in {NAME} {estimate.value!r} of {model}",
                 advice=f"put back the file of this identification, or {REMEDY}",
             )
     return servo

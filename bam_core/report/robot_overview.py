@@ -9,7 +9,7 @@ from bam_core.report.overview import Tile
 from bam_core.report.robot_results import RobotModel, RobotResults
 from bam_core.report.robot_tables import all_estimates, delay_cell
 from bam_core.text.finding import Finding
-from bam_core.text.robot_findings import NarrowBands, RobotErrors, UndeterminedServos
+from bam_core.text.robot_result_findings import NarrowBands, RobotErrors, UndeterminedServos
 from bam_core.text.verdict_words import LEAST_HELD
 
 _PASSED_ON = 1.5  # times the error of one joint at a time, beyond which joints pass errors on
@@ -45,8 +45,8 @@ def robot_tiles(results: RobotResults, model: RobotModel) -> list[Tile]:
         share = sum(model.coverage.values()) / len(model.coverage)
         tiles.append(Tile(label=IN_BAND, value=f"{100 * share:.0f}", unit="%", note="of test samples"))
     estimates = all_estimates(model)
-    told = sum(estimate.told for estimate in estimates.values())
-    note = f"{told} of them determined on their own by these runs"
+    determined = sum(estimate.told for estimate in estimates.values())
+    note = f"{determined} of them determined on their own by these runs"
     tiles.append(Tile(label="Unknowns", value=str(len(estimates)), unit="", note=note))
     if delay := delay_cell(model):
         tiles.append(

@@ -29,7 +29,7 @@ def render_robot(results: RobotResults) -> str:
     """Return the page as HTML; whatever text the results hold is escaped."""
     first = results.first
     others = [model for model in results.models.values() if model is not first]
-    shown = most_telling(results)
+    shown = most_informative(results)
     logs = {
         curve_name(run, joint): curves
         for run, joints in results.curves.items()
@@ -72,7 +72,7 @@ def curve_name(run: str, joint: str) -> str:
     return f"{run} · {joint}"
 
 
-def most_telling(results: RobotResults) -> tuple[str, str]:
+def most_informative(results: RobotResults) -> tuple[str, str]:
     """Return the run and joint that are shown first: the largest error among joints that move.
 
     Of test runs where there are some. It shows where and how the model fails, beside its band, and what the

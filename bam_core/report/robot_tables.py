@@ -23,7 +23,7 @@ class ErrorLine:
         note: gain of a run, number of joints of a type.
         is_test: of a run that no fit has seen, or over such runs.
         is_sum: a mean over other lines.
-        goal: mean distance from the goals, text; empty where that is not told.
+        goal: mean distance from the goals, text; empty where that is unknown.
         coverage: share of samples within the 90 % band, text; empty where there is none.
         before: text, mrad.
         after: likewise.

@@ -28,7 +28,7 @@ def load_trajectories(
         directory: of the identification.
         logs: its logs.
         models: its friction models.
-        digest: SHA-256 of the file that it wrote; empty where that is not told.
+        digest: SHA-256 of the file that it wrote; empty where that is unknown.
 
     Returns:
         Log name -> curves; nothing where there is no such file, or where it belongs to other logs or models,

@@ -70,20 +70,20 @@ class Validation:
 
     def summary(self) -> dict[str, Any]:
         """Return the content of the JSON file; errors and widths in rad."""
-        told = {
+        entry = {
             "mae": self.mae,
             "per_log": dict(self.per_log),
             "mae_short": self.mae_short,
             "mae_short_1s": self.mae_longer,
         }
         if self.band is not None:
-            told |= {
+            entry |= {
                 "crps": self.band.crps,
                 "band_90_coverage": self.band.coverage,
                 "band_90_width": self.band.width,
                 "per_log_draws": {name: dict(log) for name, log in self.band.per_log.items()},
             }
-        return told
+        return entry
 
 
 def validate(

@@ -2,7 +2,7 @@
 """Effect ablation: the fit with and without each effect, compared in selection.
 
 Effects of the bench are dropped where recordings do not need them; those that a servo's file names are the
-servo's own and stay. Logs at some gains do not tell what is needed at others: of an XL330 whose models were
+servo's own and stay. Logs at some gains do not show what is needed at others: of an XL330 whose models were
 fitted to kp 100 and 200, `winding_heating` was dropped in half of the fits, which then missed kp 800 by 18 to
 24 mrad instead of 12 to 15.
 """
@@ -28,6 +28,12 @@ Removing a meaningless parameter changes the error by less: by about 1/(2n) for 
 each log holds several.
 """
 
+HARMS = 2.0
+"""Standard errors by which the error in selection must fall without an effect that training seems to need.
+
+Such an effect fits noise of the training logs. Two standard errors: about one chance in forty.
+"""
+
 
 def ablate_effects(
     fitter: Fitter, full: Fit, evaluator: Evaluator, *, droppable: Collection[str], trials: int | None
@@ -36,7 +42,9 @@ def ablate_effects(
 
     An effect is needed if without it the error in selection grows by more than `choice.SAME`, or that in
     training by more than `MISSED`. Selection alone is not enough: with few logs it would drop by chance an
-    effect that every training log shows, such as a zero offset of 20 mrad.
+    effect that every training log shows, such as a zero offset of 20 mrad. Where selection is better without
+    it by `HARMS` standard errors, training does not count. If the fit without all of them is worse, the one
+    goes alone that selection is best without.
 
     Args:
         fitter: that made the fit.
@@ -60,14 +68,20 @@ def ablate_effects(
         for name, fit in without.items()
         if name in droppable
         and fit.contender.error <= as_good
-        and fit.train_mae <= (1.0 + MISSED) * reference.train_mae
+        and (fit.train_mae <= (1.0 + MISSED) * reference.train_mae or _harms(reference, fit))
     ]
     used = full
     if unneeded:
         (pruned,) = _refits(fitter, full, [_without(effects, unneeded)], trials)
-        evaluated, most = evaluate(pruned), (1.0 + MISSED * len(unneeded)) * reference.train_mae
-        if evaluated.contender.error <= as_good and evaluated.train_mae <= most:
+        evaluated = evaluate(pruned)
+        most = (1.0 + MISSED * len(unneeded)) * reference.train_mae
+        fits_well = evaluated.train_mae <= most or _harms(reference, evaluated)
+        if evaluated.contender.error <= as_good and fits_well:
             used = pruned
+        else:
+            best = min(unneeded, key=lambda name: without[name].contender.error)
+            if without[best].contender.error < (1.0 - SAME) * reference.contender.error:
+                used = refits[effects.index(best)]
     ablations = tuple(
         _ablation(
             name,
@@ -80,6 +94,14 @@ def ablate_effects(
         for name, fit in without.items()
     )
     return used, ablations
+
+
+def _harms(reference: ModelFit, without: ModelFit) -> bool:
+    """Return whether selection is clearly better without the effect."""
+    if not reference.selection or len(reference.selection) < 2:
+        return False
+    gain, error = excess(reference.contender.errors, without.contender.errors)
+    return gain > max(HARMS * error, SAME * reference.contender.error)
 
 
 def _refits(fitter: Fitter, full: Fit, choices: Sequence[Sequence[str]], trials: int | None) -> list[Fit]:

@@ -32,7 +32,7 @@ class Evaluator:
 
         Args:
             train: simulates the training logs.
-            origin: the logs, and what provenance says of all fits.
+            origin: the logs, and what the provenance of all fits has.
             servo: before the identification.
             selection: computes the errors that decide; None: those in training do.
         """

@@ -12,6 +12,7 @@ from bam_core.identification.fitting import Fit
 from bam_core.identification.search.methods import METHODS
 from bam_core.identification.software import package_versions, software
 from bam_core.identification.uncertainty.tolerances import Tolerances
+from bam_core.identification.uncertainty.unit_prior import UnitPrior
 from bam_core.servo.model import Provenance
 from bam_core.text.recording_words import correction_words
 
@@ -24,11 +25,13 @@ class Origin:
         split: the recordings.
         seed: of search and split.
         tolerances: that intervals allow for.
+        prior: of the units of its type, if there was one.
     """
 
     split: Split
     seed: int
     tolerances: Tolerances
+    prior: UnitPrior | None = None
 
     def provenance(self, fit: Fit, evaluated: ModelFit) -> Provenance:
         """Return the provenance of a fit.
@@ -41,7 +44,7 @@ class Origin:
         return Provenance(
             source=(
                 f"identified from {len(split.train)} recordings by {METHODS[fit.method]} "
-                f"(seed {self.seed}, test {split.rule})"
+                f"(seed {self.seed}, test {split.rule}){self._prior_words}"
             ),
             method=fit.method,
             seed=self.seed,
@@ -65,3 +68,10 @@ class Origin:
             train_data={log.name: log.sha256 for log in split.train},
             test_data={log.name: log.sha256 for log in split.test},
         )
+
+    @property
+    def _prior_words(self) -> str:
+        if self.prior is None:
+            return ""
+        units = self.prior.prediction.units
+        return ", with the prior of " + ("one unit" if units is None else f"{units} units")

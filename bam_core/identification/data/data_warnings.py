@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes one wonder about logs that are sound: told, not refused.
+"""Warnings about logs that can be used.
 
 Most of it is a wrong number in the header of a log. It fits a servo that is not there, and nothing in the log
 alone looks wrong.
@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.errors import BadData
+from bam_core.identification.data.folds import FEWEST_FOLDS
+from bam_core.identification.data.split import ENOUGH
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import REFERENCE_TEMPERATURE
 from bam_core.text.data_findings import DutyMismatch, FewLogs, ImplausibleGain, NoTemperature, NoVoltage
 from bam_core.text.finding import Finding
+from bam_core.text.fit_findings import FEWEST_LOGS
 
 _NEEDS_TEMPERATURE = "friction_temperature"
 _LIKES_TEMPERATURE = ("winding_heating", _NEEDS_TEMPERATURE)
@@ -100,7 +103,7 @@ def gain_warnings(servo: ServoModel, recordings: Sequence[Recording]) -> list[Fi
         return []
     off: list[tuple[Recording, float]] = []
     for recording in recordings:
-        if recording.kd:
+        if recording.kd or recording.ki:
             continue
         asked = firmware.gains(recording.kp)[0] * (recording.goal_position - recording.position)
         limit = _INSIDE * firmware.limited(recording.demand_limit).demand_limit
@@ -130,9 +133,15 @@ def scarcity(training: int, test: int, folds: int) -> list[Finding]:
         "one_training_log": training == 1,
         "no_selection": folds == 0,
         "one_test_log": test == 1,
-        "no_test": test == 0,
+        "too_few_for_test": test == 0 and training < ENOUGH,
+        "no_test": test == 0 and training >= ENOUGH,
     }
-    return [FewLogs(kind=kind, training=training, test=test) for kind, is_so in applies.items() if is_so]
+    needed = {"one_training_log": 2, "no_selection": FEWEST_FOLDS, "one_test_log": FEWEST_LOGS}
+    return [
+        FewLogs(kind=kind, training=training, test=test, needed=needed.get(kind, ENOUGH))
+        for kind, is_so in applies.items()
+        if is_so
+    ]
 
 
 def _is_missing(values: NDArray[np.float64]) -> bool:

@@ -3,8 +3,8 @@
 
 Whoever identifies a servo wants to know how it moves at another gain and under another load. So a fold
 leaves out all logs of a gain, or all of a load, and not logs at random: of those, others like them stay in
-training. Two others must stay, for from one gain alone nobody can tell what gains do: of an XL330 at kp 100
-and 200, fits to one of them follow the other so badly that models are hardly told apart. With fewer gains and
+training. Two others must stay, for the effect of gains is unobservable at one gain: of an XL330 at kp 100
+and 200, fits to one of them follow the other so badly that models hardly differ. With fewer gains and
 loads a fold leaves out a pair of both, or where there are not three of these either, a script.
 """
 
@@ -19,7 +19,9 @@ MOST = 4
 """Folds per kind of configuration. More values than that are left out several at a time, neighbours
 together: each fold costs fits of every model."""
 
-_FEWEST = 3  # values of a kind that is left out
+FEWEST_FOLDS = 3
+"""Values of a kind that is left out, such as gains."""
+
 _LEAST_LEFT = 0.5  # of the training logs that a fold must leave to fit to,
 _LEAST_LOGS = 2  # and how many in any case
 
@@ -30,7 +32,7 @@ def selection_folds(train: Sequence[Recording], key: str | None = None) -> list[
     By default there is a fold per gain and one per load (mass, arm and length), MOST of each at most; where
     there are fewer than three of either, a fold per pair of both, or else per script. A fold that would leave
     too little to fit to is not made: fewer than half of the logs, or none whose torque goes off where some
-    do, for they alone tell friction from back-EMF.
+    do, for they alone separate friction from back-EMF.
 
     Args:
         train: the training logs.
@@ -68,11 +70,11 @@ def _script(log: Recording) -> tuple[float, str]:
 
 
 def _folds(logs: Sequence[Recording], of: Callable[[Recording], tuple[float, str]]) -> list[Split]:
-    """Return the folds by what `of` tells of a log: where its value stands among others, and its name."""
+    """Return the folds by what `of` returns for a log: a value to sort by, and its name."""
     values = sorted({of(log) for log in logs})
     count = min(len(values), MOST)
     folds = []
-    for i in range(count) if count >= _FEWEST else ():
+    for i in range(count) if count >= FEWEST_FOLDS else ():
         gone = values[i * len(values) // count : (i + 1) * len(values) // count]
         left = tuple(log for log in logs if of(log) not in gone)
         out = tuple(log for log in logs if of(log) in gone)

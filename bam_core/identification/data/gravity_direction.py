@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which way gravity pulls in a log, told before anything is fitted.
+"""Direction of gravity in a log, found before anything is fitted.
 
 While torque is on, what the firmware asks for is what moves the arm: it balances gravity, friction and
-inertia, roughly D = a·sin(θ - φ) + b·θ̇ + c·sign θ̇ + d·θ̈. Linear least squares tell φ, at which the arm
+inertia, roughly D = a·sin(θ - φ) + b·θ̇ + c·sign θ̇ + d·θ̈. Linear least squares find φ, at which the arm
 hangs: near 0 on a bench whose zero is right, near π where the arm hangs up, or where goal and position
 are swapped, since then the servo seems to push where it holds. Positions that are off by as much as a
 hundredth of a turn, but their goals are not, look like gravity that pulls askew; a constant demand then fits
@@ -26,7 +26,7 @@ _STEP = 0.01  # s
 _SMOOTH = 9  # steps; short against the motion, long against encoder counts
 _SLOW = 0.1  # rad/s; friction changes its direction within this
 _SELDOM = 0.1  # of the time in motion
-_FREE = 0.99  # of the largest demand; at the limit it says nothing
+_FREE = 0.99  # of the largest demand; at the limit it has no information
 _CORRELATED = 10.0  # steps that err alike
 _ENOUGH = 100  # steps
 # Of the squares left over: 0.02 to 0.25 where six real logs were shifted, 0.98 and more where not.
@@ -42,7 +42,7 @@ class GravityDirection:
         angle: φ, rad, within ±π.
         standard_error: rad.
         both_ways: the arm was driven either way. Friction of an arm that only rose looks like gravity that
-            pulls askew, by more than the standard error says.
+            pulls askew, by more than the standard error.
         off_goal: rad by which positions are above where their goals would hold them, where that fits much
             better than gravity that pulls askew; else None.
     """
@@ -54,7 +54,7 @@ class GravityDirection:
 
 
 def gravity_direction(servo: ServoModel, recording: Recording) -> GravityDirection | None:
-    """Return where gravity pulls the arm of a log, or None where the log does not tell.
+    """Return where gravity pulls the arm of a log, or None where the log does not determine it.
 
     Args:
         servo: whose firmware asked for what moved the arm.
@@ -71,7 +71,15 @@ def gravity_direction(servo: ServoModel, recording: Recording) -> GravityDirecti
     speed = servo.servo_effects.goal_speed_limit(firmware.goal_speed_limit)
     limits = set_point_limits(recording, firmware)._replace(period=_STEP, speed=speed)
     goal = slewed_means(goal, driven.astype(float), position, limits, 1)
-    demand = firmware.demand(recording.kp, goal - position, velocity) / firmware.demand_limit
+    error = goal - position
+    integral = firmware.integrals(
+        error,
+        driven,
+        kp=recording.kp,
+        rate=firmware.integral_rate(recording.kp, recording.ki),
+        time=_STEP,
+    )
+    demand = firmware.demand(recording.kp, error, velocity, integral=integral) / firmware.demand_limit
     used = driven & (np.abs(demand) < _FREE)
     if used.sum() < _ENOUGH:
         return None
@@ -88,7 +96,8 @@ def gravity_direction(servo: ServoModel, recording: Recording) -> GravityDirecti
     left_off = demand[used] - design_off @ found_off
     off_goal = None
     if left_off @ left_off < _BETTER * left @ left:
-        nudged = firmware.demand(recording.kp, goal - position + _NUDGE, velocity) / firmware.demand_limit
+        nudged = firmware.demand(recording.kp, error + _NUDGE, velocity, integral=integral)
+        nudged = nudged / firmware.demand_limit
         off_goal = -float(found_off[1] * _NUDGE / np.median((nudged - demand)[used]))
     variance = float(left @ left) * _CORRELATED / (len(left) - len(terms))
     covariance = variance * np.linalg.inv(design.T @ design)[:2, :2]

@@ -59,10 +59,13 @@ def _law(servo: ServoModel, recording: Recording) -> str:
     """
     own = servo.firmware
     named = FIRMWARES.get(recording.firmware.casefold())
-    # Factory gain and derivative gain are of no account: recordings hold their own.
+    # Factory gain and the scales of D and I are of no account: recordings hold their own gains.
     is_own = not recording.firmware or (
         named is not None
-        and replace(named, name=own.name, factory_kp=own.factory_kp, kd_scale=own.kd_scale) == own
+        and replace(
+            named, name=own.name, factory_kp=own.factory_kp, kd_scale=own.kd_scale, ki_scale=own.ki_scale
+        )
+        == own
     )
     return own.name if is_own else recording.firmware
 

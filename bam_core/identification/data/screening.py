@@ -186,6 +186,8 @@ def _require_near_goals(recording: Recording) -> bool:
 
 
 def _require_vertical_gravity(servo: ServoModel, recording: Recording) -> None:
+    if recording.bench.gravity_torque == 0.0:
+        return
     direction = gravity_direction(servo, recording)
     if direction is None:
         return

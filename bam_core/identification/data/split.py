@@ -13,14 +13,14 @@ import numpy as np
 
 from bam_core.errors import BadData, Conflict, OutOfRange, UnknownName, WrongType, WrongValue
 from bam_core.recordings.recording import Recording
-from bam_core.recordings.run_identity import RunIdentities
+from bam_core.recordings.run_identity import RunIdentities, run_order
 from bam_core.text.quantity import LENGTH, MASS, NO_UNIT, SHARE, VOLTAGE, Units, quantity
 
 DEFAULT_RULE = "fraction=0.25"
 """BAM holds out a random quarter of the logs."""
 
 ENOUGH = 8
-"""Logs from which that is the default: of fewer, a quarter is a single log, which tells next to nothing of
+"""Logs from which that is the default: of fewer, a quarter is a single log, which shows next to nothing of
 others and is missed in training."""
 
 NO_TEST = "none"
@@ -58,12 +58,12 @@ FOLD_KEYS = (*_NUMERIC, *_TEXT)
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """Logs apart: none is on both sides, and neither side is empty unless the rule says so.
+    """Logs apart: none is on both sides, and neither side is empty unless the rule allows it.
 
     Attributes:
         train: logs that the parameters are fitted to.
         test: logs that neither the fit nor any decision sees; empty by the rules NO_TEST and LEAVE_ONE_OUT.
-        rule: how they were told apart, as given.
+        rule: the rule of the split, as given.
 
     Raises:
         BamError: a side is empty, or a log is on both.
@@ -98,7 +98,7 @@ class Split:
 
 
 def is_rule(text: str) -> bool:
-    """Tell a rule such as "kp=400" from the path of a log."""
+    """Return whether a text is a rule such as "kp=400", not the path of a log."""
     return "=" in text and "/" not in text.split("=", 1)[0]
 
 
@@ -195,7 +195,7 @@ def leave_one_out(recordings: Sequence[Recording], key: str) -> list[Split]:
 
 
 def _value(recording: Recording, key: str) -> float | str:
-    """Return what a log is told apart by; numbers that differ by rounding are the same."""
+    """Return what distinguishes a log; numbers that differ by rounding are the same."""
     return float(f"{_NUMERIC[key](recording):.6g}") if key in _NUMERIC else _TEXT[key](recording)
 
 
@@ -211,7 +211,7 @@ def _in_test(recordings: Sequence[Recording], rule: str, seed: int) -> list[bool
             "test",
             rule,
             f"none, fraction=0.25 or KEY=VALUE, KEY one of {', '.join(RULE_KEYS[1:])}",
-            told=f"{rule!r}, not a rule",
+            printed=f"{rule!r}, not a rule",
         )
     if key == "fraction":
         return _random_share(recordings, rule, text, seed)
@@ -226,12 +226,12 @@ def _in_test(recordings: Sequence[Recording], rule: str, seed: int) -> list[bool
 def _random_share(recordings: Sequence[Recording], rule: str, text: str, seed: int) -> list[bool]:
     """Hold out a random share, first of runs whose script and gain are in another run too.
 
-    What only one kind of run tells, such as where the supply limits a motor, would be missing in the model.
+    What only one kind of run shows, such as where the supply limits a motor, would be missing in the model.
     """
     count = len(recordings)
     share = _number(rule, text, SHARE)
     if not 0.0 < share < 1.0:
-        raise OutOfRange(f"test {rule}", share, "a share between 0 and 1, as 0.25", told=text)
+        raise OutOfRange(f"test {rule}", share, "a share between 0 and 1, as 0.25", printed=text)
     if count < 2:
         raise BadData(
             f"test {rule}",
@@ -240,7 +240,9 @@ def _random_share(recordings: Sequence[Recording], rule: str, text: str, seed: i
             advice=f"give others besides {recordings[0].source}",
         )
     wanted = min(max(round(share * count), 1), count - 1)
-    order = np.random.default_rng(seed).permutation(count).tolist()
+    # The draw depends on the runs and the seed, not on how files are named or in which format they are.
+    ranked = sorted(range(count), key=lambda index: run_order(recordings[index]))
+    order = [ranked[place] for place in np.random.default_rng(seed).permutation(count)]
     kinds = [(recording.script, _value(recording, "kp")) for recording in recordings]
     left, spare = Counter(kinds), []
     for index in order:

@@ -3,7 +3,7 @@
 
 The error of a fit is compared with what encoder, timing and repeated runs would leave (`floor`), and with
 that of what needs no model (`trivial`): above the latter the search has failed. Between them, residual
-accelerations of short windows (`windows`) are tested for structure: every cause (`cause`) says which torques
+accelerations of short windows (`windows`) are tested for structure: every cause (`cause`) gives torques that
 it would add along the measured motion, and is scored by the share that it explains in data left out of its
 fit (`ranking`). A header is reported as wrong only where it explains more than any physics.
 """

@@ -40,7 +40,7 @@ class Floor:
         pairs: of repeated runs.
         steps: of the simulation, about what finer ones would lead to.
         farthest: names of the two runs that are farthest apart of these pairs; empty where there are none.
-        typical: repeats tell of other runs; not where a fit is far below them, which no fit can be then.
+        typical: repeats are of other runs; not where a fit is far below them, which no fit can be then.
     """
 
     encoder: float
@@ -118,6 +118,8 @@ def configuration(recording: Recording) -> tuple[object, ...]:
     return (
         recording.script,
         recording.kp,
+        recording.ki,
+        recording.kd,
         recording.supply_voltage,
         bench.mass,
         bench.arm_mass,

@@ -19,14 +19,14 @@ from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY
 from bam_core.simulation.set_points import SetPointLimits, slewed_means
 
 CREEP = 0.03
-"""rad/s; slower than that, rounded positions do not tell the direction of a motion."""
+"""rad/s; slower than that, rounded positions do not show the direction of a motion."""
 
 EVERY = 2
 """Steps of the simulation per step of a motion: an arm moves little in them."""
 
 _SMOOTH = 0.025  # s to either side: a tenth of a swing at 4 Hz
 _LEAST_SAMPLES = 3.5  # to either side: a cubic needs them
-_ORDER = 3  # of the polynomials that tell velocity and acceleration
+_ORDER = 3  # of the polynomials that give velocity and acceleration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,14 +144,21 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
         goal = slewed_means(goal, enabled, signals[:, MEASURED], limits, 1)
     elif math.isfinite(limit) and not recording.open_loop:
         goal = slewed(goal, enabled, signals[:, MEASURED], limit * rollout.dt)
+    firmware = servo.firmware.limited(recording.demand_limit)
+    kp = recording.kp * (1.0 + servo.servo_effects.firmware_gain)
+    integral = firmware.integrals(
+        goal - signals[:, MEASURED],
+        enabled,
+        kp=kp,
+        rate=firmware.integral_rate(recording.kp, recording.ki),
+        time=rollout.dt,
+    )[::EVERY]
     measured, velocity, acceleration = (
         signal[::EVERY] for signal in smoothed(signals[:, MEASURED], rollout.dt, recording.dt)
     )
     goal, enabled, supply, grid = goal[::EVERY], enabled[::EVERY], supply[::EVERY], grid[::EVERY]
     bench = bench_effects.corrected(recording.bench)
-    firmware = servo.firmware.limited(recording.demand_limit)
     motor = servo.motor
-    kp = recording.kp * (1.0 + servo.servo_effects.firmware_gain)
     stiffness_gain = float(firmware.gains(kp)[0])
     if recording.open_loop:
         demand, error, largest, duty_per_error = goal, goal, 1.0, 1.0
@@ -160,7 +167,7 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
         error, largest = goal - measured, firmware.demand_limit
         rate = np.gradient(goal, grid) - velocity if recording.kd else 0.0
         rate_time = firmware.rate_time(recording.kp, recording.kd)
-        demand = firmware.demand(kp, error, velocity, rate_time=rate_time, error_rate=rate)
+        demand = firmware.demand(kp, error, velocity, rate_time=rate_time, error_rate=rate, integral=integral)
         limited = np.abs(demand) >= largest * (1.0 - 1e-9)
         duty_per_error = stiffness_gain / largest
     if firmware.regulates_current:

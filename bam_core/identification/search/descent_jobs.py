@@ -133,7 +133,7 @@ def hop(space: SearchSpace, base: Outcome | Refined, length: float, random: np.r
 
 
 def agree(ends: Sequence[Outcome | Refined], same_error: float) -> bool:
-    """Tell whether the lowest of some ends, sorted, is reached from elsewhere as well."""
+    """Return whether the lowest of some ends, sorted, is reached from elsewhere as well."""
     return len(ends) > 1 and ends[1].error <= (1.0 + same_error) * ends[0].error
 
 
@@ -148,5 +148,5 @@ def error_of(outcome: Outcome | Refined) -> float:
 
 
 def _is_lower(error: float, other: float, progress: float) -> bool:
-    """Tell whether an error is lower than another by what counts as progress."""
+    """Return whether an error is lower than another by what counts as progress."""
     return error < (1.0 - progress) * other

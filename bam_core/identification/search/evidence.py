@@ -15,6 +15,8 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.identification.search.sensitivity import Sensitivity, vector_at
+from bam_core.identification.search.space_prior import SpacePrior
+from bam_core.identification.search.time_scale import integral_time_scale
 
 LEAST_RMS = 1e-4
 """Smallest root mean square error for weights, rad: finer than any encoder, so that no run dominates."""
@@ -46,6 +48,8 @@ class Evidence:
         grain: (dimension, dimension) covariance of the summed scores for independent position errors of the
             samples with a variance of 1 rad².
         normalised: (dimension,) the point at which this was computed, 0..1 of each search range.
+        prior: of the parameters; None: there is none.
+        per_nat: cost that equals one unit of minus log-likelihood, see `SampleWeights.per_nat`.
     """
 
     information: Array
@@ -53,6 +57,20 @@ class Evidence:
     scatter: float
     grain: Array
     normalised: Array
+    prior: SpacePrior | None = None
+    per_nat: float = 0.0
+
+    @property
+    def prior_information(self) -> Array:
+        """(dimension, dimension) of the prior, on the scale of the cost; zero without one."""
+        size = len(self.normalised)
+        return np.zeros((size, size)) if self.prior is None else self.per_nat * self.prior.precision
+
+    @property
+    def score(self) -> Array:
+        """(dimension,) gradient of the cost and of the prior."""
+        own = np.asarray(self.scores.sum(axis=0))
+        return own if self.prior is None else own + self.per_nat * self.prior.gradient(self.normalised)
 
     @property
     def bounds(self) -> Array:
@@ -64,8 +82,9 @@ class Evidence:
 
     @property
     def total(self) -> Array:
-        """(dimension, dimension) information of all logs and of the bounds; always invertible."""
-        return np.asarray(self.information.sum(axis=0) + self.bounds)
+        """(dimension, dimension) information of all logs, the prior and the bounds; always invertible."""
+        own = self.information.sum(axis=0) + self.bounds
+        return np.asarray(own if self.prior is None else own + self.prior_information)
 
     def shift(self, damping: float = 0.0, lean: Array | float = 0.0) -> Array:
         """Return the step (dimension,) to the optimum of the linear model inside the bounds.
@@ -82,7 +101,7 @@ class Evidence:
         low, high = -self.normalised - _BOUND_MARGIN, 1.0 - self.normalised + _BOUND_MARGIN
         try:
             factor = np.linalg.cholesky(total + damping * np.diag(np.diag(total)))
-            pull = -np.linalg.solve(factor, self.scores.sum(axis=0) + lean)
+            pull = -np.linalg.solve(factor, self.score + lean)
             step = lsq_linear(factor.T, pull, bounds=(low, high), method="bvls").x
         except np.linalg.LinAlgError:
             return np.zeros_like(self.normalised)
@@ -93,17 +112,40 @@ class SampleWeights:
     """Weights and cost of samples in a fit, with weights fixed at one point."""
 
     def __init__(self, sensitivity: Sensitivity) -> None:
+        self._prior = sensitivity.space.prior
         counts = sensitivity.counts
         mean_square = np.add.reduceat(sensitivity.residuals**2, sensitivity.starts) / counts
         rms = np.maximum(np.sqrt(mean_square), LEAST_RMS)
         self.per_sample: Array = np.repeat(1.0 / np.sqrt(counts * rms), counts)
         weighted = sensitivity.residuals * self.per_sample
         self._transition = max(_TRANSITION * float(np.mean(np.abs(weighted))), _MIN_TRANSITION)
+        self.per_nat = 0.0 if self._prior is None else self._per_nat(sensitivity)
 
-    def cost(self, residuals: Array) -> float:
-        """Return the cost that a fit minimises, for residuals (samples,) in rad."""
+    def _per_nat(self, sensitivity: Sensitivity) -> float:
+        """Return the cost that equals one unit of minus log-likelihood.
+
+        For independent samples it is the variance of a weighted residual. Correlated ones count as fewer, by
+        twice their integral time scale.
+        """
+        residuals = sensitivity.residuals
+        first, second = self.pull(residuals)
+        scatter = max(float(np.mean(first**2) / np.mean(second)), _MIN_SCATTER)
+        scales = [integral_time_scale(log) for log in np.split(residuals, sensitivity.starts[1:])]
+        known = [scale for scale in scales if scale is not None]
+        return scatter * max(2.0 * float(np.mean(known)), 1.0) if known else scatter
+
+    def cost(self, residuals: Array, shares: Array | None = None) -> float:
+        """Return the cost that a fit minimises.
+
+        Args:
+            residuals: (samples,) rad.
+            shares: (dimension,) of the search range, at which a prior counts; None: it does not.
+        """
         ratio = (residuals * self.per_sample / self._transition) ** 2
-        return float(self._transition**2 * np.sum(np.sqrt(1.0 + ratio) - 1.0))
+        own = float(self._transition**2 * np.sum(np.sqrt(1.0 + ratio) - 1.0))
+        if self._prior is None or shares is None:
+            return own
+        return own + self.per_nat * self._prior.cost(shares)
 
     def pull(self, residuals: Array) -> tuple[Array, Array]:
         """Return the first and second derivatives of the cost by the weighted residuals, (samples,) each."""
@@ -155,6 +197,8 @@ def evidence(sensitivity: Sensitivity, *, cautious: bool = False) -> Evidence:
         scatter=max(float(np.mean(first**2) / np.mean(second)), _MIN_SCATTER),
         grain=grain.T @ grain,
         normalised=sensitivity.normalised,
+        prior=sensitivity.space.prior,
+        per_nat=sample_weights.per_nat,
     )
 
 

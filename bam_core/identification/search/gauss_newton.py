@@ -158,7 +158,7 @@ def follow(rollout: Rollout, here: Sensitivity) -> Sensitivity:
     """Go on to the optimum of another simulation of the same recordings, by the Jacobian at hand.
 
     Args:
-        rollout: the other simulation, say with finer steps, whose optimum is near.
+        rollout: the other simulation, for example with finer steps, whose optimum is near.
         here: where to start.
 
     Returns:
@@ -222,9 +222,12 @@ class _Steps:
             bent = [log_evidence.shift(*arguments) for arguments in zip(self._damping, leans, strict=True)]
             steps.append(np.array(bent))
             ends.append(self._residuals(here, steps[-1]))
-        costs = [sample_weights.cost(end) for end in np.concatenate(ends)]
+        places = np.clip(here.normalised + np.concatenate(steps), 0.0, 1.0)
+        costs = [
+            sample_weights.cost(end, place) for end, place in zip(np.concatenate(ends), places, strict=True)
+        ]
         best = int(np.argmin(costs))
-        before = sample_weights.cost(here.residuals)
+        before = sample_weights.cost(here.residuals, here.normalised)
         gain = 1.0 - costs[best] / before if before > 0.0 else 0.0
         next_damping = (
             self._damping[best % len(self._damping)] * np.array(_NEXT_DAMPING)

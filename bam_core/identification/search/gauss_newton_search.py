@@ -54,7 +54,7 @@ def minimise(
             worse than any of them.
         local: search about the starts only, without approaches all over the space.
         wide: the starts may be far from the optimum: as many approaches as without starts. What these find
-            has to be clearly better, by `SearchSchedule.clear_gain`. Of optima that logs hardly tell apart,
+            has to be clearly better, by `SearchSchedule.clear_gain`. Of optima that logs hardly distinguish,
             the one that a simpler model leads to has extra terms no larger than they must be, and follows
             gains and loads better that no log has.
 

@@ -47,7 +47,7 @@ class JobRunner:
 
     Attributes:
         problem: that is searched.
-        ledger: books evaluations and tells whether to go on.
+        ledger: books evaluations and decides whether to go on.
     """
 
     def __init__(self, problem: Problem, ledger: Ledger, study: Study | None = None) -> None:
@@ -55,7 +55,7 @@ class JobRunner:
 
         Args:
             problem: that is searched.
-            ledger: books evaluations and tells whether to go on.
+            ledger: books evaluations and decides whether to go on.
             study: record of this very search, where one is kept.
         """
         self.problem = problem
@@ -100,7 +100,7 @@ class SentJobRunner(JobRunner):
             data: training logs.
             space: where to search.
             executor: does the jobs.
-            ledger: books evaluations once their job is done, and tells whether to go on.
+            ledger: books evaluations once their job is done, and decides whether to go on.
             study: record of this very search, where one is kept.
         """
         super().__init__(data.value.problem(space), ledger, study)

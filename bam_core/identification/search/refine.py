@@ -25,8 +25,8 @@ class Refined:
         vector: (PARAMETERS,) SI.
         error: mean over training logs of the root mean square position error, rad.
         valley: (dimension, dimension): times a standard normal vector, it gives a step along the valley, in
-            coordinates of the space: as long as 1 in the direction that the data tell least about, shorter in
-            the others by as much as they tell more.
+            coordinates of the space: as long as 1 in the direction that the data determine least, shorter in
+            the others by as much as they are determined better.
     """
 
     vector: Array

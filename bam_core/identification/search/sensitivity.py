@@ -6,7 +6,7 @@ whether it sticks. Short differences see that roughness, long ones the curvature
 uncertainty needs is
 the slope over the distance by which the estimate may be off, so differences are as long as that: first every
 parameter alone, with a step that moves the arm about as much as the noise does, then along the directions in
-which these responses add up or cancel. Only the latter tell a valley, along which parameters trade with each
+which these responses add up or cancel. Only the latter show a valley, along which parameters trade with each
 other, from one that is closed by the roughness of the former; and there, a response counts as far as it is
 the same on either half of the way.
 """
@@ -125,7 +125,7 @@ def sensitivity(
         noise: how far steps shall move the arm, root mean square in rad; default the residual at
             `vector`.
         guess: Jacobian (samples, dimension) of a point nearby, which spares the first round.
-        thorough: tell slopes from jumps, which takes three to four times as long; steps of a descent do
+        thorough: separate slopes from jumps, which takes three to four times as long; steps of a descent do
             without.
         spend: called with the simulations that follow; may raise to end it.
     """
@@ -192,7 +192,7 @@ def slopes(
 
 
 def weaker(slope: Sensitivity, longer: Sensitivity) -> Sensitivity:
-    """Return the linear model in which a direction is as well known as both of two models say.
+    """Return the linear model in which a direction is as well known as in both of two models.
 
     In a bent valley, differences over a long straight way see its walls, and slopes at a point see what is
     rough; either alone would take for known what is not. Of the principal directions of the slopes, each gets

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bam_core.arrays import Array
+from bam_core.identification.motor_evidence import has_free_scale, motor_evidence
+from bam_core.identification.search.space_prior import SpacePrior
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.friction import Friction, FrictionModel
@@ -78,10 +80,12 @@ class SearchSpace:
     Attributes:
         axes: one per free parameter.
         base: (PARAMETERS,) values of the parameters that are not free.
+        prior: what is known of the free parameters; None: only their bounds.
     """
 
     axes: tuple[Axis, ...]
     base: Array
+    prior: SpacePrior | None = None
 
     @property
     def dimension(self) -> int:
@@ -134,8 +138,11 @@ def search_space(
     Bounds are wide: they keep the search among motors that could have moved this bench at all. With U the
     supply and G the largest gravity torque, k_t lies between a no-load speed of 150 rad/s and of 0.5 rad/s
     at U; the armature between a thousandth and a hundred times the bench's own inertia; friction torques
-    below 2·G. Of a balanced load (in open loop), what accelerates it stands for G. What is known of the servo
-    may narrow them.
+    below 2·G. Of a balanced load (in open loop), what accelerates it stands for G; without any load, the
+    largest torque of the motor does. What is known of the servo may narrow them.
+
+    Where recordings have a free scale (nothing on the shaft), motor constants are not free: they are those of
+    the measured voltage and current, see `motor_evidence`.
 
     Args:
         model: which friction parameters are free.
@@ -143,17 +150,26 @@ def search_space(
         known: (low, high) of parameters, as in `SearchRanges.ranges`.
         effects: which of EFFECTS are free, or on where they are switches; the others are off.
     """
-    bounds = {**_bounds(recordings), **(known or {})}
+    measured = _measured_motor(recordings)
+    bounds = {**_bounds(recordings, measured.get("torque_constant")), **(known or {})}
     switches = {name: EFFECTS[name].high for name in effects if EFFECTS[name].is_switch}
     names = (*MOTOR_PARAMETERS, *model.parameters, *(name for name in effects if name not in switches))
+    names = tuple(name for name in names if name not in measured)
     axes = axes_of(model, {name: bounds[name] for name in names})
     switched_off = {
         **{"torque_constant": 1.0, "resistance": 1.0, "armature": 0.0},
         **Friction().coefficients(),
         **dict.fromkeys(EFFECTS, 0.0),
     }
-    base = {**switched_off, **switches}
+    base = {**switched_off, **switches, **measured}
     return SearchSpace(axes=axes, base=np.array([base[name] for name in PARAMETERS]))
+
+
+def _measured_motor(recordings: Sequence[Recording]) -> dict[str, float]:
+    if not has_free_scale(recordings):
+        return {}
+    evidence = motor_evidence(recordings)
+    return {"torque_constant": evidence.torque_constant, "resistance": evidence.resistance}
 
 
 def axes_of(model: FrictionModel, ranges: Mapping[str, tuple[float, float]]) -> tuple[Axis, ...]:
@@ -174,10 +190,15 @@ def _targets(model: FrictionModel, name: str) -> tuple[str, ...]:
     )
 
 
-def _bounds(recordings: Sequence[Recording]) -> Mapping[str, tuple[float, float]]:
+def _bounds(
+    recordings: Sequence[Recording], torque_constant: float | None = None
+) -> Mapping[str, tuple[float, float]]:
+    """Return the bounds; `torque_constant` is given where nothing is on the shaft."""
     supply = max(recording.supply_voltage for recording in recordings)
     gravity = max(max(map(_load_torque, recordings)), 1e-3)
     inertia = max(max(recording.bench.inertia for recording in recordings), 1e-6)
+    if torque_constant is not None:
+        gravity, inertia = _motor_scale(recordings, torque_constant)
     return {
         "torque_constant": (supply / 150.0, supply / 0.5),
         "resistance": (0.05, 200.0),
@@ -203,14 +224,25 @@ def _load_torque(recording: Recording) -> float:
     """Return the largest torque of the load, N·m: gravity's, or what accelerates one that hangs nowhere."""
     if recording.bench.gravity_torque > 0.0:
         return recording.bench.gravity_torque
+    return recording.bench.inertia * _largest_acceleration(recording)
+
+
+def _motor_scale(recordings: Sequence[Recording], torque_constant: float) -> tuple[float, float]:
+    """Return the motor's largest torque, N·m, and the inertia that it accelerates as it was seen to."""
+    current = max(float(np.nanmax(np.abs(log.current))) for log in recordings if log.measures_motor)
+    torque = max(torque_constant * current, 1e-3)
+    return torque, torque / max(max(map(_largest_acceleration, recordings)), 1e-3)
+
+
+def _largest_acceleration(recording: Recording) -> float:
+    """Return the largest acceleration, rad/s², over stretches of `_STRETCH`."""
     reach = max(round(_STRETCH / recording.dt), 1)
     bends = np.diff(recording.position[::reach], n=2)
-    largest = float(np.max(np.abs(bends), initial=0.0)) / (reach * recording.dt) ** 2
-    return recording.bench.inertia * largest
+    return float(np.max(np.abs(bends), initial=0.0)) / (reach * recording.dt) ** 2
 
 
 def is_nested(inner: FrictionModel, outer: FrictionModel) -> bool:
-    """Tell whether one model contains the other: M1 is in all, M2 and M3 in M4, M4 in M5, M5 in M6."""
+    """Return whether one model contains the other: M1 is in all, M2 and M3 in M4, M4 in M5, M5 in M6."""
     fewer = len(inner.parameters) < len(outer.parameters)
     return fewer and _coefficients(inner) <= _coefficients(outer)
 

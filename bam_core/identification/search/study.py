@@ -136,7 +136,7 @@ def _open_storage(url: str) -> BaseStorage:
 
 
 def _checked(url: str) -> URL:
-    """Return the parts of a URL that leads to a database, as far as can be told without asking it."""
+    """Return the parts of a URL that leads to a database, as far as is known without a connection."""
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
@@ -172,7 +172,7 @@ def _checked(url: str) -> URL:
 
 @contextlib.contextmanager
 def _storage_errors(url: str) -> Iterator[None]:
-    """Say in one line what is wrong with a storage."""
+    """Name in one line what is wrong with a storage."""
     from optuna.exceptions import StorageInternalError
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -197,7 +197,7 @@ def _storage_errors(url: str) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the first line of what the database itself said."""
+    """Return the first line of the message of the database."""
     inner = error.__cause__ or error
     lines = str(getattr(inner, "orig", None) or inner).strip().splitlines()
     return lines[0] if lines else type(inner).__name__

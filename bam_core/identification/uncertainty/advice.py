@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which recording would tell a parameter that the recordings at hand do not."""
+"""Which recording would determine a parameter that the recordings at hand do not."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
+from bam_core.identification.motor_evidence import has_free_scale
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.candidate_runs import choice_near
 from bam_core.identification.uncertainty.design import Knowledge, Prospect, best_for, prospects
@@ -29,6 +30,8 @@ def advisor(servo: ServoModel, recordings: Sequence[Recording], space: SearchSpa
     def advise(terms: UncertaintyTerms, unidentifiable: Sequence[int]) -> list[RunAdvice | None]:
         if any(recording.open_loop for recording in recordings):
             return [RunAdvice(kind="pendulum")] * len(unidentifiable)
+        if has_free_scale(recordings):  # there is no load near which to look for others
+            return [None] * len(unidentifiable)
         knowledge = Knowledge.from_terms(terms)
         candidates, _ = prospects(servo, choice_near(servo, recordings).runs(), space, knowledge)
         if not candidates:

@@ -93,7 +93,7 @@ def _factor(covariance: Array) -> Array:
 
 
 def _some(recordings: Sequence[Recording], optimum: Sensitivity) -> tuple[list[Recording], Sensitivity]:
-    """Return _MOST_LOGS of the recordings at most, and what the linear model says of them."""
+    """Return _MOST_LOGS of the recordings at most, and their linear model."""
     count = len(recordings)
     kept = np.ones(count, dtype=bool)
     if count > _MOST_LOGS:
@@ -103,7 +103,7 @@ def _some(recordings: Sequence[Recording], optimum: Sensitivity) -> tuple[list[R
 
 
 def part(optimum: Sensitivity, kept: NDArray[np.bool_]) -> Sensitivity:
-    """Return what a linear model says of some of its logs, those where `kept` (logs,) is true."""
+    """Return the linear model of some of its logs, those where `kept` (logs,) is true."""
     rows = np.repeat(kept, optimum.counts)
     return replace(
         optimum,

@@ -5,9 +5,12 @@ Drawing logs anew and solving the linear model again, over and over, has a covar
 down: that of the logs' scores, seen through the inverse information. Two corrections make it honest for the
 few logs that there are. A log that holds a parameter nearly alone bends the fit its way, so that its own
 score looks small: scores are enlarged by their leverage (CR2 of Bell and McCaffrey). And a score or two that
-happen to be small must not pass for knowledge: part of the covariance is what the information matrix says,
+happen to be small must not pass for knowledge: part of the covariance is from the information matrix,
 enlarged by how much more than independent samples the logs scatter on average; the larger a part, the more
 parameters there are per log.
+
+With a prior of units, that part is what the likelihood expects, in which errors are correlated within a log
+and runs vary as those of other units do. The prior itself is as uncertain as its covariance.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from scipy.linalg import solve_triangular
 
 from bam_core.arrays import Array
 from bam_core.identification.search.evidence import PRIOR, Evidence
+from bam_core.identification.search.space_prior import SpacePrior
 
 _LEAST_FREEDOM = 0.05  # of a log's score that leverage leaves; less would be enlarged without bounds
 
@@ -32,16 +36,27 @@ def covariance(evidence: Evidence, *, resolution: float = 0.0) -> Array:
     factor = np.asarray(np.linalg.cholesky(evidence.total), dtype=np.float64)
     scores = _leveraged(evidence, factor)
     scatter = scores.T @ scores
-    inflation = max(float(np.trace(scatter)) / dimension, evidence.scatter)
     part = dimension / (dimension + logs)
-    white = (1.0 - part) * scatter + part * inflation * np.eye(dimension)
     unwhiten = np.linalg.inv(factor)
+    if evidence.prior is None:
+        inflation = max(float(np.trace(scatter)) / dimension, evidence.scatter)
+        expected = inflation * np.eye(dimension)
+    else:
+        expected = unwhiten @ _expected(evidence, evidence.prior) @ unwhiten.T
+    white = (1.0 - part) * scatter + part * expected
     # What only the bounds of the search hold is as uncertain as these are wide.
-    held_by_bounds = unwhiten @ (evidence.bounds @ evidence.bounds * PRIOR**2) @ unwhiten.T
-    total = unwhiten.T @ (white + held_by_bounds) @ unwhiten
+    held = evidence.bounds @ evidence.bounds * PRIOR**2 + evidence.per_nat * evidence.prior_information
+    total = unwhiten.T @ (white + unwhiten @ held @ unwhiten.T) @ unwhiten
     return _no_better_than(
         total, unwhiten.T @ (unwhiten @ evidence.grain @ unwhiten.T) @ unwhiten, resolution
     )
+
+
+def _expected(evidence: Evidence, prior: SpacePrior) -> Array:
+    """Return the covariance (dimension, dimension) of the summed scores, by what a prior knows of runs."""
+    seen = evidence.information @ prior.run_factor
+    by_runs = np.sum(seen @ seen.transpose(0, 2, 1), axis=0)
+    return np.asarray(evidence.per_nat * evidence.information.sum(axis=0) + by_runs)
 
 
 def _leveraged(evidence: Evidence, factor: Array) -> Array:

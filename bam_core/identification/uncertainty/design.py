@@ -62,7 +62,7 @@ class Knowledge:
 
     @classmethod
     def from_terms(cls, terms: UncertaintyTerms) -> Knowledge:
-        """Know what a fit told: its errors and how much a log of its kind is worth."""
+        """Know the information of a fit: its errors and how much a log of its kind is worth."""
         optimum, logs = terms.optimum, len(terms.optimum.counts)
         rms = np.sqrt(np.add.reduceat(optimum.residuals**2, optimum.starts) / optimum.counts)
         typical = max(float(np.median(rms)), 1e-4)
@@ -71,9 +71,9 @@ class Knowledge:
             jacobian = optimum.jacobian[start : start + count]
             per_log += jacobian.T @ jacobian / count / typical**2
         # The logs' information is their mean square response times what each is worth.
-        told = float(np.trace(terms.scatter @ per_log))
-        # Logs of an arm that hardly moves tell nothing.
-        worth = len(per_log) / told if told > 0.0 else np.inf
+        known = float(np.trace(terms.scatter @ per_log))
+        # Logs of an arm that hardly moves have no information.
+        worth = len(per_log) / known if known > 0.0 else np.inf
         return cls(
             vector=optimum.vector,
             covariance=terms.covariance,
@@ -210,7 +210,7 @@ def rank(
 
 
 def best_for(index: int, candidates: Sequence[Prospect], knowledge: Knowledge) -> tuple[CandidateRun, float]:
-    """Return the run that tells most of one parameter, and the standard error it leaves, in shares."""
+    """Return the run that determines one parameter best, and the standard error it leaves, in shares."""
     information = np.linalg.inv(knowledge.covariance)
     left = [
         math.sqrt(np.linalg.inv(information + prospect.information)[index, index]) for prospect in candidates
@@ -225,7 +225,7 @@ def _bits(known: Array, added: Array) -> float:
 
 
 def _broken_off(run: CandidateRun, position: Array, goal: Array) -> str:
-    """Say why the recorder would break the run off; empty where it would not."""
+    """Return why the recorder would break the run off; empty where it would not."""
     time = np.linspace(0.0, run.script.duration, len(position))
     error = np.abs(position - goal)[run.script.torque_enabled(time)]
     highest = np.abs(position).max()

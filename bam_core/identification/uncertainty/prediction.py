@@ -40,6 +40,7 @@ class Prediction:
         residual: standard deviation of what no parameter explains, rad.
         residual_alone: the same where parameters are not drawn, rad.
         variation: how runs vary; None: it is not known, and friction is the same in every run.
+        units: units whose differences the covariance holds; None: it is that of the estimates of one unit.
 
     Raises:
         BamError: a wrong shape, or a number that is not finite or below zero.
@@ -51,6 +52,7 @@ class Prediction:
     residual: float
     residual_alone: float
     variation: Variation | None = None
+    units: int | None = None
 
     def __post_init__(self) -> None:
         n = len(self.ranges)

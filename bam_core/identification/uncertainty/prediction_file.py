@@ -61,6 +61,7 @@ class PredictionFile:
     residual: float
     residual_alone: float
     variation: VariationEntry | None = None
+    units: int | None = None
 
     def __post_init__(self) -> None:
         size = len(self.ranges)
@@ -87,6 +88,7 @@ def save_prediction(servo: str | os.PathLike[str], prediction: Prediction) -> No
         "residual": prediction.residual,
         "residual_alone": prediction.residual_alone,
         "variation": _entry(prediction.variation),
+        **({} if prediction.units is None else {"units": prediction.units}),
     }
     write_text(prediction_path(servo), json.dumps(content, indent=1, allow_nan=False) + "\n")
 
@@ -134,11 +136,11 @@ def _entry(variation: Variation | None) -> dict[str, Any] | None:
 def prediction_for(servo: str | os.PathLike[str]) -> Prediction:
     """Return the predictive distribution of a servo, by library name or path of its file.
 
-    Without a file of its own it is made of what the servo's file says: standard errors, whose correlations
+    Without a file of its own it is made from the servo's file: standard errors, whose correlations
     nobody knows, and the training error. A warning says so.
 
     Raises:
-        BamError: a file cannot be read, or says nothing of errors.
+        BamError: a file cannot be read, or has no errors.
     """
     path = servo_path(servo)
     prediction = load_prediction(path)
@@ -165,19 +167,20 @@ def drawable(servo: str | os.PathLike[str]) -> Prediction:
         raise Missing(
             f"servo '{servo}', uncertainty",
             "standard errors of its parameters, to draw from",
-            advice="take the file that 'bam identify' wrote of it from logs of a bench",
+            advice="take a file that 'bam identify' wrote at its end; an interrupted one has none, "
+            "and neither has a library servo from a data sheet",
         )
     return prediction
 
 
 def _uncalibrated(servo: ServoModel) -> Prediction:
-    """Return what standard errors and the training error of a servo's file say."""
+    """Return the distribution by standard errors and training error of a servo's file."""
     train = servo.provenance.train_mae
     if not servo.uncertainty and train is None:
         raise Missing(
-            f"servo '{servo.name}', uncertainty and provenance.train_mae",
-            "one at least, to predict from",
-            advice="identify it, or leave draws out",
+            f"servo '{servo.name}', uncertainty",
+            "standard errors or a training error, to draw from",
+            advice="identify it first; a servo from a data sheet has none",
         )
     ranges: dict[str, tuple[float, float]] = {}
     errors: list[float] = []

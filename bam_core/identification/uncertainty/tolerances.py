@@ -20,7 +20,7 @@ UNITS: Mapping[str, str] = MappingProxyType(
         "inertia": "%",
     }
 )
-"""How each is told; what is in percent is given as a share."""
+"""How each is printed; what is in percent is given as a share."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,14 +54,14 @@ class Tolerances:
     @property
     def words(self) -> str:
         """What is not exact, in words."""
-        told = [
+        shown = [
             f"{name.replace('_', ' ')} {100.0 * value:g} %"
             if UNITS[name] == "%"
             else f"{name} {value:g} {UNITS[name]}"
             for name, value in asdict(self).items()
             if value > 0.0
         ]
-        return ", ".join(told)
+        return ", ".join(shown)
 
 
 DEFAULT = Tolerances()

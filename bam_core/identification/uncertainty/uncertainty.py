@@ -46,7 +46,7 @@ LEVEL = 0.95
 """Confidence level of the intervals."""
 
 TRADING = 0.95
-"""Correlation, either sign, from which two parameters are said to trade with each other."""
+"""Correlation, either sign, from which two parameters are reported to trade with each other."""
 
 MAX_RELATIVE_HALF_WIDTH = 0.5
 """Half width of the interval over the value above which a parameter is not identifiable; see NEGLIGIBLE."""
@@ -58,7 +58,7 @@ PLACED = 0.05
 """The same limit for a parameter of either sign, such as an offset, whose value gives no scale."""
 
 _REACH = float(ndtri(0.5 + LEVEL / 2.0))
-_UNKNOWN = 0.5  # standard error, in shares of the search range, from which the data say nothing
+_UNKNOWN = 0.5  # standard error, in shares of the search range, from which the data have no information
 _RELATED = 0.5  # correlation from which two parameters are worth naming together
 _CLEAR = 0.2  # of the standard error: what independent samples would leave of it where they are not
 _MOSTLY = 0.5  # of the variance
@@ -72,7 +72,7 @@ class ParameterEstimate:
     Attributes:
         name: as in `ModelFit.parameters`.
         value: SI.
-        standard_error: SI; inf where the data say nothing.
+        standard_error: SI; inf where the data do not determine it.
         low: lower end of the 95 % interval, SI; never beyond the search range. It is about where finer steps
             of the simulation and the rest of the search would lead, which may be off the value.
         high: upper end.
@@ -239,7 +239,7 @@ def estimate_uncertainty(
         recordings: that they were fitted to, two at least.
         space: that was searched.
         bench_effects: that were found with it.
-        advise: tells which recording would help, see `advice.advisor`.
+        advise: names the recording that would help, see `advice.advisor`.
         tolerances: of the bench.
         misfit: (any, dimension) moves of the parameters by what the model lacks, see `misfit.diagnosis`.
     """
@@ -298,7 +298,9 @@ def uncertainty_terms(
         + np.outer(unreachable, unreachable),
         discretisation_bias=normalised(space, vector) - (right.normalised - unreachable),
         headers=tuple(header_errors(servo, recordings, optimum, right, tolerances)),
-        valley=valley_around(servo, recordings, right, log_evidence) if bent else None,
+        valley=valley_around(servo, recordings, right, log_evidence)
+        if bent and space.prior is None
+        else None,
     )
 
 
@@ -315,7 +317,8 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
     errors = np.sqrt(np.diag(total))
     correlation = total / np.outer(errors, errors)
     logs = len(terms.evidence.scores)
-    reach = float(stdtrit(max(logs - 1, 1), 0.5 + LEVEL / 2.0))
+    has_prior = space.prior is not None  # and with it a scatter that does not come of these logs alone
+    reach = _REACH if has_prior else float(stdtrit(max(logs - 1, 1), 0.5 + LEVEL / 2.0))
     # How well the bench is known, and what the model lacks, is no matter of how many logs there are.
     by_bench, by_model = np.diag(terms.bench), np.diag(terms.lacking)
     besides = _REACH**2 * (by_bench + by_model)
@@ -362,6 +365,7 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
             follows_valley=terms.valley is not None,
             allows_for_bench=bool(terms.headers),
             allows_for_model=terms.misfit is not None and len(terms.misfit) > 0,
+            has_prior=has_prior,
         ),
         headers=terms.headers,
     )

@@ -135,7 +135,9 @@ def test_an_effect_that_is_not_there_is_dropped_unless_it_was_asked_for(
     assert heating.kept
     assert not heating.is_needed
     asked = identify(
-        logs["m1"], servo, IdentifySettings(models=["m1"], trials=500, effects=["arm_compliance"])
+        logs["m1"],
+        servo,
+        IdentifySettings(models=["m1"], trials=500, effects=["arm_compliance"], test="kp=16"),
     )
     assert asked.fits["m1"].servo.search.effects == ("arm_compliance",)
     assert asked.effects[0].kept

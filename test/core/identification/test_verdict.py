@@ -14,12 +14,14 @@ from bam_core.identification.data.split import Split
 from bam_core.identification.misfit.diagnosis import Diagnosis
 from bam_core.identification.misfit.floor import Floor
 from bam_core.identification.search.space import search_space
+from bam_core.identification.uncertainty.uncertainty import ParameterEstimate, Uncertainty
 from bam_core.identification.verdict import Verdict, verdict
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.text.fit_findings import FEWEST_LOGS
 from bam_core.text.misfit_findings import FAILED, UNKNOWN, MisfitFinding
+from bam_core.text.uncertainty_findings import IntervalMethod
 from bam_core.text.verdict_words import GREEN_SHARE, RED_SHARE
 from test.core.finding_cases import EXAMPLES
 from test.core.identification_cases import mx106, record
@@ -143,6 +145,24 @@ def test_what_changes_no_error_and_has_no_cure_is_no_reservation(change: dict[st
 def test_a_failed_search_is_red_whatever_else_there_is() -> None:
     found = judged(diagnosis=misfit(FAILED), test=TEST[:1])
     assert (found.kind, found.reasons) == ("red", ("failed_search", "few_tests"))
+
+
+def known(**are: bool) -> Uncertainty:
+    """Parameters, of servo and bench, and whether they are identifiable."""
+    estimates = tuple(
+        ParameterEstimate(name=name, value=1.0, standard_error=0.1, low=0.8, high=1.2, identifiable=is_known)
+        for name, is_known in are.items()
+    )
+    return Uncertainty(
+        estimates=estimates, correlation=np.eye(len(are)), method=IntervalMethod(logs=3, level=0.95)
+    )
+
+
+def test_a_servo_of_which_no_parameter_is_identifiable_is_red() -> None:
+    nothing = known(resistance=False, coulomb=False, command_delay=True)
+    found = judged(uncertainty=nothing, test=())
+    assert (found.kind, found.reasons) == ("red", ("unidentifiable", "no_test"))
+    assert judged(uncertainty=known(resistance=True, coulomb=False)).kind == "green"
 
 
 def test_conditions_are_new_only_where_no_training_log_has_them() -> None:

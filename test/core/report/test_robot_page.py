@@ -21,9 +21,9 @@ from bam_core.report.fits import packed
 from bam_core.report.numbers import mrad
 from bam_core.report.robot_film import film_command
 from bam_core.report.robot_overview import IN_BAND, robot_warnings
-from bam_core.report.robot_page import most_telling
+from bam_core.report.robot_page import most_informative
 from bam_core.report.robot_results import BEFORE, JointErrors
-from bam_core.text.robot_findings import NarrowBands, PriorOnly, RobotErrors
+from bam_core.text.robot_result_findings import NarrowBands, PriorOnly, RobotErrors
 from test.core.browser import chromium
 from test.core.robot_report_cases import MODELS, NOISE, TYPES, identified_robot
 from test.core.whole_robot_cases import ARM, recorded, servos, write_csv
@@ -173,7 +173,7 @@ def test_the_largest_error_of_a_test_run_is_shown_first_but_not_of_a_joint_that_
             for run, joints in loaded.curves.items()
         }
         models = {loaded.first.name: replace(loaded.first, after=after)}
-        return " ".join(most_telling(replace(loaded, models=models, curves=curves)))
+        return " ".join(most_informative(replace(loaded, models=models, curves=curves)))
 
     errors = {"run1": (9.0, 9.0), "run2": (1.0, 1.0), "run3": (2.0, 3.0)}
     assert first(errors) == "run3 elbow"

@@ -222,6 +222,55 @@ def test_effects_that_are_unneeded_alone_but_not_together_stay(
     assert [each.kept for each in ablations] == [name in kept for name in PAIR]
 
 
+class ToldByLog(Evaluator):
+    """Tells errors in training, and in selection by log, by the effects that a fit has."""
+
+    def __init__(
+        self, judge: Evaluator, errors: dict[tuple[str, ...], tuple[float, tuple[float, ...]]]
+    ) -> None:
+        self._judge, self._errors = judge, errors
+
+    def prepare(self, fits: Sequence[Fit]) -> None:
+        """There is nothing to compute."""
+
+    def evaluate(self, fit: Fit) -> ModelFit:
+        train, selection = self._errors[fit.effects]
+        by_log = {str(log): error for log, error in enumerate(selection)}
+        return replace(self._judge.evaluate(fit), train_mae=train, selection=by_log)
+
+
+@pytest.mark.parametrize(
+    ("selection", "kept"),
+    [
+        ((0.6, 0.5, 0.6, 0.5), False),  # every log is followed better without it
+        ((0.2, 1.1, 1.1, 1.1), True),  # one log only
+        ((0.99, 0.98, 0.99, 0.98), True),  # sure, but a trifle
+    ],
+)
+def test_an_effect_goes_without_which_selection_is_clearly_better_though_training_is_worse(
+    selection: tuple[float, ...], kept: bool, plain: ServoModel
+) -> None:
+    logs = session(plain)[:2]
+    fitter = Fitter(plain, logs, seed=0)
+    full = fitter.plan(M1, trials=60, effects=["zero_offset"], starts=[parameter_vector(plain)]).make()
+    judge = Evaluator(fitter.rollout, origin_of(split_recordings(logs, "none")), plain)
+    told = ToldByLog(judge, {("zero_offset",): (1.0, (1.0,) * 4), (): (1.2, selection)})
+    used, (ablation,) = ablate_effects(fitter, full, told, droppable=("zero_offset",), trials=60)
+    assert ablation.kept == kept == (used.effects == ("zero_offset",))
+
+
+def test_of_effects_that_cannot_all_go_the_one_goes_that_selection_is_best_without(plain: ServoModel) -> None:
+    logs = session(plain)[:2]
+    fitter = Fitter(plain, logs, seed=0)
+    full = fitter.plan(M1, trials=60, effects=PAIR, starts=[parameter_vector(plain)]).make()
+    judge = Evaluator(fitter.rollout, origin_of(split_recordings(logs, "none")), plain)
+    first, second = PAIR
+    errors = {PAIR: (1.0, 1.0), (first,): (1.04, 0.6), (second,): (1.04, 0.9), (): (1.5, 1.5)}
+    used, ablations = ablate_effects(fitter, full, Told(judge, errors), droppable=PAIR, trials=60)
+    assert used.effects == (first,)
+    assert [ablation.kind for ablation in ablations] == ["needed_together", "dropped"]
+
+
 @pytest.mark.parametrize(("train", "selection"), [(1.08, 1.0), (1.0, 1.03)])
 def test_an_effect_that_is_needed_alone_stays_where_the_other_goes(
     train: float, selection: float, plain: ServoModel

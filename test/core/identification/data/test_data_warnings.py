@@ -22,7 +22,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.synthetic import synthesize
-from bam_core.text.data_findings import DutyMismatch, ImplausibleGain, NoTemperature, NoVoltage
+from bam_core.text.data_findings import DutyMismatch, FewLogs, ImplausibleGain, NoTemperature, NoVoltage
 from test.core.refusals import refused
 
 SERVO = load_servo("xl330_bam")
@@ -116,6 +116,12 @@ def test_what_few_logs_cannot_tell_is_said() -> None:
     assert told(8, 2, 3) == []
     assert told(1, 1, 0) == ["one_training_log", "no_selection", "one_test_log"]
     assert told(8, 0, 3) == ["no_test"]
+    assert scarcity(7, 0, 3) == [FewLogs(kind="too_few_for_test", training=7, test=0, needed=8)]
+    needs = scarcity(1, 1, 0)
+    assert needs == [
+        FewLogs(kind=kind, training=1, test=1, needed=needed)
+        for kind, needed in (("one_training_log", 2), ("no_selection", 3), ("one_test_log", 4))
+    ]
 
 
 def test_recordings_of_a_sound_bench_give_no_warning(xl330: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,6 +42,33 @@ def test_the_default_holds_out_a_quarter_whatever_the_order() -> None:
     assert split == split_recordings(LOGS[::-1], None, seed=3)
     assert split == split_recordings(LOGS, "fraction=0.25", seed=3)
     assert any(split != split_recordings(LOGS, seed=seed) for seed in range(4, 10))
+
+
+def test_a_share_is_of_the_same_runs_whatever_their_files_and_formats_are_called() -> None:
+    repeated = [
+        replace(
+            log,
+            name=f"{log.name}_{run}",
+            sha256=f"{log.sha256}{run}",
+            position=BASE.position + 0.01 * (10 * run + place),
+        )
+        for place, log in enumerate(LOGS)
+        for run in range(2)
+    ]
+    other = [
+        replace(log, name=f"{index:03d}", sha256=f"{index}", position=np.round(log.position, 6))
+        for index, log in enumerate(reversed(repeated))
+    ]
+    for seed in range(5):
+        in_test = [
+            {
+                (log.script, log.kp, round(log.position.mean(), 4))
+                for log in split_recordings(logs, seed=seed).test
+            }
+            for logs in (repeated, other)
+        ]
+        assert len(in_test[0]) == 4
+        assert in_test[0] == in_test[1]
 
 
 @pytest.mark.parametrize("seed", range(20))
