@@ -75,7 +75,7 @@ def read_bag(
     Time is the states' acquisition stamp since ``BenchRun.start``, cut to the planned duration; the joint is
     the one that ``BenchRun`` names. A goal that the servo does not report is taken from the commands.
 
-    A bag without ``BenchRun`` is of another recorder, such as ``ros2 bag record``: a ``bench.yaml`` must say
+    A bag without ``BenchRun`` is of another recorder, such as ``ros2 bag record``: a ``bench.yaml`` must have
     what hung on which servo, see `bam_core.recordings.plain_bag`.
 
     A bag without ``metadata.yaml`` is what an interrupted recorder leaves: it is read as far as it goes, with
@@ -85,7 +85,7 @@ def read_bag(
     Args:
         path: bag directory, or a file of a bag.
         name: of the recording, by default the name of the directory or file.
-        rules: that set what it says of its run from outside.
+        rules: that set fields of its run from outside.
         recording_map: sign, zero and unit of the joint; topics, too, where no ``BenchRun`` names the joint.
 
     Raises:
@@ -157,6 +157,7 @@ def read_bag(
         open_loop=False,
         kp=header["kp"],
         kd=header["kd"],
+        ki=header["ki"],
         goal_acceleration=header.get("goal_acceleration"),
         demand_limit=_demand_limit(run),
         supply_voltage=header["vin"],
@@ -192,7 +193,7 @@ def _plain(
 
 
 def _require_whole(path: Path, files: Sequence[Path], contents: Sequence[BagContents]) -> bool:
-    """Refuse a bag that lost messages after it was finished; tell whether it was finished at all."""
+    """Refuse a bag that lost messages after it was finished; return whether it was finished at all."""
     promised = promised_messages(path)
     if promised is None:
         return False
@@ -214,14 +215,14 @@ def _run(path: Path, files: int, messages: Sequence[TypedMessage], cut: bool) ->
         raise Malformed(
             path,
             f"is cut short, no {RUN_TYPE} in what is left",
-            expected="one that tells servo, load and gains",
+            expected="one that has servo, load and gains",
             advice="copy it again or record the run again",
         )
     if not runs:
         raise Malformed(
             path,
             f"no {RUN_TYPE} in it",
-            expected="one that tells servo, load and gains, or a bench.yaml beside the bag",
+            expected="one that has servo, load and gains, or a bench.yaml beside the bag",
             advice="write bench.yaml, as in set: {mass: 0.5, length: 0.1, kp: 32, motor: mx106, vin: 15},"
             " or record with 'bam record'",
         )
@@ -247,14 +248,14 @@ def _run(path: Path, files: int, messages: Sequence[TypedMessage], cut: bool) ->
             "duration",
             run.duration,
             "seconds, 0 where the run has no planned end",
-            told=f"{run.duration:g}",
+            printed=f"{run.duration:g}",
             advice="record the run again",
         ).within(path)
     return run
 
 
 def _demand_limit(run: Any) -> float:
-    """Duty or A. Bags of older versions do not tell it, other programs leave it 0: the firmware's own."""
+    """Duty or A. Bags of older versions do not have it, other programs leave it 0: the firmware's own."""
     return float(getattr(run, "demand_limit", 0.0)) or math.inf
 
 
@@ -269,7 +270,7 @@ def _states(path: Path, messages: Sequence[TypedMessage], joint: str, cut: bool)
         seen = sorted({name for message in every for name in message.value.name})
         raise Missing(
             f"states of joint '{joint}'",
-            f"{STATES_TYPE} of it, which tells of: {', '.join(seen) or 'nothing'}",
+            f"{STATES_TYPE} of it, which has: {', '.join(seen) or 'nothing'}",
             advice="record the run again with the joint that the run names",
         ).within(path)
     topics = sorted({message.topic for message in chosen})

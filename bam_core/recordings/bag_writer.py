@@ -30,7 +30,7 @@ _METADATA_VERSION = 9  # rosbag2 of ROS 2 Jazzy
 
 
 class BagTopic(NamedTuple):
-    """What a bag says about one topic."""
+    """What a bag holds about one topic."""
 
     type: str
     """Message type, such as "bam_bench/msg/ServoStates"."""
@@ -146,7 +146,7 @@ class BagWriter:
     def abandon(self) -> None:
         """Close the file without ``metadata.yaml``: readable, but marked as interrupted. Idempotent.
 
-        What the disk refuses is left out: that it is full was told before.
+        What the disk refuses is left out: that it is full was reported before.
         """
         if self._open:
             self._open = False

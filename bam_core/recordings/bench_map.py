@@ -74,7 +74,8 @@ def mapped_samples(
     (to,) = recording_map.joint_maps([joint or _JOINT])
     assert to is not None  # `joint_maps` refuses a map that leaves all out
     scale = recording_map.angle_scale
-    factors = {"time": recording_map.time_scale, "velocity": to.sign * scale, "duty": to.sign}
+    factors = {"time": recording_map.time_scale, "velocity": to.sign * scale}
+    factors |= dict.fromkeys(("duty", "current"), to.sign)
     mapped = {name: factors.get(name, 1.0) * values for name, values in _numbers(samples)}
     for name in ("position", "goal_position"):
         mapped[name] = np.asarray(to.sign * (scale * mapped[name] - to.zero))

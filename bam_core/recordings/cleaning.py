@@ -46,6 +46,6 @@ def clean(columns: Mapping[str, NDArray[Any]]) -> Cleaned:
     updates = find_updates(time, position)
     if updates is None:
         return Cleaned(samples=samples, left_out=left_out)
-    samples["position"], told = at_read_times(time, position, updates.ages)
-    samples = {name: values[told] for name, values in samples.items()}
+    samples["position"], known = at_read_times(time, position, updates.ages)
+    samples = {name: values[known] for name, values in samples.items()}
     return Cleaned(samples=samples, left_out=left_out, update_period=updates.period)

@@ -14,6 +14,7 @@ from bam_core.recordings.bag_files import MCAP, PACKED, SQLITE, bags_in, data_fi
 from bam_core.recordings.bag_writer import METADATA_NAME
 from bam_core.recordings.open_loop_text import is_open_loop_text
 from bam_core.recordings.run_end import is_set_aside, reaches_its_end
+from bam_core.recordings.telemetry_run import TABLE, is_telemetry
 from bam_core.text.finding import log_findings
 from bam_core.text.recording_findings import Interrupted, Repeated
 
@@ -31,7 +32,7 @@ class Source:
     """One file or directory of recordings on disk, not read yet."""
 
     path: Path
-    """JSON log, text file of runs in open loop, file of a bag, or bag directory."""
+    """JSON log, text file of runs in open loop, file of a bag, bag directory, or one with telemetry."""
     name: str
     """Unique among the sources found together."""
     named: bool
@@ -47,6 +48,11 @@ class Source:
         """True for a text file of runs in open loop."""
         return self.path.suffix == ".txt"
 
+    @property
+    def is_telemetry(self) -> bool:
+        """True for a directory with a table of telemetry."""
+        return self.path.is_dir() and is_telemetry(self.path)
+
 
 def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
     """Find all recordings under some paths, each once, in the order given (a search sorts by path).
@@ -61,7 +67,7 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
     """
     candidates: dict[Path, tuple[Path, bool]] = {}
     for path in map(Path, paths):
-        named = path.is_file() or _is_bag(path)
+        named = path.is_file() or _is_bag(path) or is_telemetry(path)
         for candidate in _check(path) if named else _search(path):
             place = candidate.resolve()
             if place in candidates:
@@ -111,6 +117,8 @@ def _is_bag(path: Path) -> bool:
 
 def _check(path: Path) -> list[Path]:
     """Return the recordings that a named file or bag is; raises Malformed where no reader understands it."""
+    if path.is_dir() and is_telemetry(path):
+        return [path]
     if path.is_file() and not storage(path) and not _is_log(path):
         raise Malformed(
             path,
@@ -165,7 +173,10 @@ def _has_tables(directory: Path) -> bool:
 def _walk(directory: Path, interrupted: list[Path]) -> Iterator[Path]:
     for root, subdirectories, files in os.walk(directory):
         here = Path(root)
-        if METADATA_NAME in files:
+        if TABLE in files and is_telemetry(here):
+            subdirectories.clear()
+            yield here
+        elif METADATA_NAME in files:
             subdirectories.clear()
             yield from _check(here)
         elif data_files(here):
@@ -181,5 +192,5 @@ def _walk(directory: Path, interrupted: list[Path]) -> Iterator[Path]:
 
 
 def _is_log(path: Path) -> bool:
-    """Tell logs from other files; of JSON files the reader finds out."""
+    """Return whether a file is a log; of JSON files the reader finds out."""
     return path.suffix == ".json" or (path.suffix == ".txt" and is_open_loop_text(path))

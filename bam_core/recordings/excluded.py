@@ -105,5 +105,5 @@ class Exclusions:
             raise BadData(
                 what,
                 f"none of {count} can be used (reasons above)",
-                advice="do what is said there, or give others",
+                advice="follow its advice, or give others",
             )

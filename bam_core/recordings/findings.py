@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Says once for all recordings that were loaded what was found in them."""
+"""Reports findings once for all recordings that were loaded."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ _AHEAD = 0.014  # s; no servo knows its velocity before its position, but lags a
 _SAG = 0.1  # share by which a supply may sag while a motor draws its current
 
 
-def tell_findings(recordings: Sequence[Recording], unmet: Sequence[Rule]) -> None:
+def report_findings(recordings: Sequence[Recording], unmet: Sequence[Rule]) -> None:
     """Log what was set from outside, left out or corrected, and what contradicts the header; a line each.
 
     Args:
         recordings: that were loaded.
         unmet: rules of a bench.yaml whose condition none of them meets.
     """
-    _tell_corrections(recordings)
+    _report_corrections(recordings)
     log_findings(log, (*_unmet_rules(unmet), *_supplies(recordings)))
-    _tell_left_out(recordings)
+    _report_left_out(recordings)
     log_findings(log, (*_late_positions(recordings), *_gaps(recordings), *_lags(recordings)))
 
 
-def _tell_corrections(recordings: Sequence[Recording]) -> None:
-    """Say once for every place that sets fields, which and in how many recordings."""
+def _report_corrections(recordings: Sequence[Recording]) -> None:
+    """Report once for every place that sets fields, which and in how many recordings."""
     fields: dict[str, dict[str, int]] = {}
     for recording in recordings:
         for part in recording.corrections:
@@ -97,8 +97,8 @@ def _supplies(recordings: Sequence[Recording]) -> Iterator[Finding]:
         )
 
 
-def _tell_left_out(recordings: Sequence[Recording]) -> None:
-    """Say what was left out of how many recordings, and of which."""
+def _report_left_out(recordings: Sequence[Recording]) -> None:
+    """Report what was left out of how many recordings, and of which."""
     touched = [recording for recording in recordings if recording.left_out]
     if not touched:
         return

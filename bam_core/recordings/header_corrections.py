@@ -4,10 +4,10 @@
 A file `bench.yaml` applies to all recordings beneath its directory, and to the bag that it is in::
 
     set: {vin: 12.0, unit: b3, session: monday}     # for all of them
-    rules:                                          # for those whose header says so, applied in this order
+    rules:                                          # for headers with these values, in this order
       - {where: {length: 0.1}, set: {arm_mass: 0.036}}
       - {where: {length: 0.15}, set: {arm_mass: 0.050}}
-    kp: {elbow: 32, wrist_*: 16}                    # of a robot's joints; one number is of all; kd likewise
+    kp: {elbow: 32, wrist_*: 16}                    # of a robot's joints; one number is of all; or ki, kd
     map: {joints: {Rotation: shoulder_pan}}         # names, signs, zeros and units; see `recording_map`
 
 Where a field is set several times, the file in the nearest directory wins, within a file the later rule, and
@@ -62,18 +62,18 @@ LABELS = ("unit", "session")
 
 Value: TypeAlias = float | str | Mapping[str, float]
 _UNITS = MappingProxyType({"kg": MASS, "m": LENGTH, "kg·m²": INERTIA, "V": VOLTAGE})
-_GAINS = ("kp", "kd", "goal_acceleration")  # which a robot may have for each joint
+_GAINS = ("kp", "ki", "kd", "goal_acceleration")  # which a robot may have for each joint
 _SAME = 1e-9  # relative difference of numbers that are the same
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """Values for the recordings whose header says something.
+    """Values for the recordings whose header has certain values.
 
     Attributes:
         set: field -> value.
         where: field -> value that the header has; empty: any.
-        source: where this was said: a path, or the option of a command.
+        source: where this was set: a path, or the option of a command.
     """
 
     set: Mapping[str, Value]
@@ -81,7 +81,7 @@ class Rule:
     source: str
 
     def concerns(self, header: Mapping[str, Any]) -> bool:
-        """Tell whether a header has all the values."""
+        """Return whether a header has all the values."""
         return all(_equal(header.get(name), value) for name, value in self.where.items())
 
 
@@ -92,7 +92,7 @@ class Correction:
     Attributes:
         field: its name.
         value: that counts.
-        before: what the header says; None: nothing.
+        before: value in the header; None: none.
         source: where the value was given.
     """
 
@@ -148,7 +148,7 @@ def rules_above(path: Path) -> tuple[Rule, ...]:
     """Return the rules of every bench.yaml above a recording, and in a bag, the outermost first.
 
     Raises:
-        BamError: one of them cannot be read, or says something that no header has.
+        BamError: one of them cannot be read, or sets a field that no header has.
     """
     place = path.absolute()
     files = (directory / NAME for directory in (*reversed(place.parents), place))
@@ -198,6 +198,7 @@ class BenchYaml:
 
     set: Settings | None = None
     kp: GainSetting | None = None
+    ki: GainSetting | None = None
     kd: GainSetting | None = None
     goal_acceleration: GainSetting | None = None
     rules: tuple[RuleFields, ...] = ()

@@ -34,7 +34,7 @@ _ARRAY, _NUMBER = "std_msgs/msg/Float64MultiArray", "std_msgs/msg/Float64"
 SERIES_TYPES = frozenset(
     {STATES_TYPE, COMMANDS_TYPE, _JOINT_STATE, _TRAJECTORY, _CONTROLLER, _ARRAY, _NUMBER}
 )
-"""Message types that say something of joints."""
+"""Message types with values of joints."""
 
 _REPORTED = ("position", "velocity", "goal_position", "torque_enabled", "voltage", "temperature", "duty")
 _COMMANDED = ("goal_position", "torque_enabled")
@@ -64,7 +64,7 @@ class Series(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class JointSeries:
-    """What a bag says of joints.
+    """What a bag has of joints.
 
     Attributes:
         origin: of all times, ns on the clock of the messages' stamps.

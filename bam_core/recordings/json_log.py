@@ -9,6 +9,7 @@ import logging
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from bam_core.files.quoted_number import correct_number
 from bam_core.recordings.bench_map import mapped_samples, renamed_log
 from bam_core.recordings.cleaning import clean
 from bam_core.recordings.header_corrections import FIELDS, Rule, apply_rules, label_in, require_no_inertia
-from bam_core.recordings.law_keys import WITHOUT_EFFECT, require_no_other_law, setting_name
+from bam_core.recordings.law_keys import WITHOUT_EFFECT, require_no_other_law, setting_name, with_usual_names
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
@@ -71,7 +72,7 @@ def read_json_log(
 
     Args:
         path: the file; keys ``mass length kp vin motor trajectory entries`` (``vin`` may be missing for an
-            eRob80), optional ``kd``, ``goal_acceleration`` (rad/s²) and ``arm_mass``
+            eRob80), optional ``ki``, ``kd``, ``goal_acceleration`` (rad/s²) and ``arm_mass``
             (or ``arm-mass``, as older recorders wrote it; missing =
             0), and per entry ``position timestamp goal_position torque_enable``, optional ``speed load
             input_volts temp``. Keys of settings that change the law are refused, see `law_keys`.
@@ -98,16 +99,16 @@ def read_json_log(
 def _fields(
     path: Path, log: dict[str, Any], rules: Sequence[Rule], recording_map: RecordingMap
 ) -> dict[str, Any]:
-    """Return what a log tells, by the names that `Recording` has for it."""
+    """Return the values of a log, by the names that `Recording` has for it."""
     if "arm-mass" in log and "arm_mass" not in log:
         log = {**log, "arm_mass": log["arm-mass"]}
-    told, corrections = apply_rules(log, rules)
+    fields, corrections = apply_rules(with_usual_names(log), rules)
     require_no_inertia(corrections)
-    require_no_other_law(told)
+    require_no_other_law(fields)
     if any(correction.field == "arm_mass" for correction in corrections):
-        told.pop("arm-mass", None)
-    header = _Header(path, told)
-    _warn_of_unknown_keys(path, told)
+        fields.pop("arm-mass", None)
+    header = _Header(path, fields)
+    _warn_of_unknown_keys(path, fields)
     entries = _entries(log)
     servo = header.text("motor", "a servo such as xl330")
     samples = {
@@ -120,7 +121,7 @@ def _fields(
         "temperature": _column(entries, "temp", "°C", required=False),
         "duty": _duty(entries, servo),
     }
-    joint = told.get("joint")
+    joint = fields.get("joint")
     cleaned = clean(mapped_samples(samples, recording_map, joint if isinstance(joint, str) else None))
     return {
         "servo": servo,
@@ -131,14 +132,17 @@ def _fields(
             length=header.number("length", "m"),
         ),
         "kp": header.number("kp", "firmware units"),
-        "kd": header.number("kd", "firmware units") if told.get("kd") is not None else 0.0,
+        **{
+            name: header.number(name, "firmware units") if fields.get(name) is not None else 0.0
+            for name in ("ki", "kd")
+        },
         "goal_acceleration": None
-        if told.get("goal_acceleration") is None
+        if fields.get("goal_acceleration") is None
         else header.number("goal_acceleration", "rad/s²"),
         "supply_voltage": header.supply(servo),
         "script": header.text("trajectory", "a script such as sin_sin"),
-        "unit": label_in(told, "unit"),
-        "session": label_in(told, "session"),
+        "unit": label_in(fields, "unit"),
+        "session": label_in(fields, "session"),
         "left_out": cleaned.left_out,
         "position_update_period": cleaned.update_period,
         "corrections": tuple(corrections),
@@ -209,7 +213,11 @@ def _entries(log: dict[str, Any]) -> list[dict[str, Any]]:
     entries = log["entries"]
     if not isinstance(entries, list):
         raise WrongType(
-            "entries", entries, "a list", told=f"a {_kind(entries)}", advice="repair the file or leave it out"
+            "entries",
+            entries,
+            "a list",
+            printed=f"a {_kind(entries)}",
+            advice="repair the file or leave it out",
         )
     if not entries:
         raise BadData(
@@ -221,7 +229,7 @@ def _entries(log: dict[str, Any]) -> list[dict[str, Any]]:
                 f"entry {index}",
                 entry,
                 "an object with position, …",
-                told=f"a {_kind(entry)}",
+                printed=f"a {_kind(entry)}",
                 advice="repair or remove the entry",
             )
     return entries
@@ -238,26 +246,33 @@ class _Header:
         value = self._get(key, f"a number, {unit}")
         if not _is_number(value):
             advice = correct_number(value, yaml=False)
-            raise WrongType(key, value, f"a number, {unit}", told=_show(value), advice=advice)
+            raise WrongType(key, value, f"a number, {unit}", printed=_show(value), advice=advice)
         return float(value)
 
     def text(self, key: str, expected: str) -> str:
         value = self._get(key, expected)
         if not isinstance(value, str) or not value:
-            raise WrongType(key, value, expected, told=_show(value))
+            raise WrongType(key, value, expected, printed=_show(value))
         return value
 
     def supply(self, servo: str) -> float:
         """Nominal supply."""
-        is_told = servo not in _CURRENT_LAWS or "vin" in self._log
-        return self.number("vin", "V") if is_told else _CURRENT_LAW_SUPPLY
+        is_given = servo not in _CURRENT_LAWS or "vin" in self._log
+        return self.number("vin", "V") if is_given else _CURRENT_LAW_SUPPLY
 
     def firmware(self, servo: str) -> str:
-        """Name the firmware that has the log's damping; empty where it does not tell."""
+        """Name the firmware that has the log's damping; empty where it has none."""
         if servo not in _CURRENT_LAWS or "damping" not in self._log:
             return ""
         damping, usual = self.number("damping", "A·s/rad per root of kp"), _CURRENT_LAWS[servo]
-        laws = [firmware for firmware in FIRMWARES.values() if isinstance(firmware, CurrentFirmware)]
+        own = FIRMWARES[usual]
+        laws = [
+            firmware
+            for firmware in FIRMWARES.values()
+            if isinstance(firmware, CurrentFirmware)
+            and isinstance(own, CurrentFirmware)
+            and replace(firmware, name=own.name, damping=own.damping) == own
+        ]
         names = [law.name for law in laws if law.damping == damping]
         if not names:
             known = ", ".join(f"{law.damping:g}" for law in laws)
@@ -265,7 +280,7 @@ class _Header:
                 "damping",
                 damping,
                 f"one that a firmware has: {known}",
-                told=f"{damping:g}",
+                printed=f"{damping:g}",
                 advice="leave the log out",
             )
         if usual not in names:
@@ -331,7 +346,7 @@ def _values(
                 f"entry {index}, {key}",
                 value,
                 expected,
-                told=_show(value),
+                printed=_show(value),
                 advice="correct or remove the entry",
             )
     return values

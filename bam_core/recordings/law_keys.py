@@ -13,13 +13,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from bam_core.errors import Unsupported
+from bam_core.errors import Conflict, Unsupported
 
 _WHOLE = (100.0, 1000.0, 1023.0)  # %, of Feetech's and of Dynamixel's protocol 1.0 registers
 
 WITHOUT_EFFECT: Mapping[str, tuple[float, ...]] = MappingProxyType(
     {
-        "ki": (0.0,),
         "offset": (0.0,),
         "max_torque": _WHOLE,
         "torque_limit": _WHOLE,
@@ -40,16 +39,17 @@ WITHOUT_EFFECT: Mapping[str, tuple[float, ...]] = MappingProxyType(
 """Name of a setting -> its values that leave the law as it is."""
 
 _WHY = {
-    "ki": "no maker publishes the limits of its integral",
     "offset": "angles would be wrong",
     "operating_mode": "position control",
 }
 
 
 _OTHER_NAMES = {
-    "i_gain": "ki",
-    "i_coefficient": "ki",
-    "position_i_gain": "ki",
+    **{
+        name: gain
+        for letter, gain in (("i", "ki"), ("d", "kd"))
+        for name in (f"{letter}_gain", f"{letter}_coefficient", f"position_{letter}_gain")
+    },
     "homing_offset": "offset",
     "torque_max": "max_torque",
     "max_torque_limit": "max_torque",
@@ -61,6 +61,27 @@ def setting_name(key: str) -> str:
     """Return our name of a setting, whatever its spelling; other keys in small letters with underscores."""
     plain = re.sub(r"[^a-z0-9]+", "_", key.strip().lower())
     return _OTHER_NAMES.get(plain, plain)
+
+
+def with_usual_names(header: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a header whose integral and derivative gains are `ki` and `kd`, whatever it calls them.
+
+    Raises:
+        Conflict: it has two values of one gain.
+    """
+    renamed = dict(header)
+    for key, value in header.items():
+        name = setting_name(key)
+        if name in ("ki", "kd") and key != name:
+            if renamed.get(name, value) != value:
+                raise Conflict(
+                    key,
+                    f"is {value}, and {name} is {renamed[name]}",
+                    expected="one value",
+                    advice="remove one of them",
+                )
+            renamed[name] = renamed.pop(key)
+    return renamed
 
 
 def require_no_other_law(header: Mapping[str, Any]) -> None:

@@ -50,5 +50,5 @@ def too_many(false: float, samples: int) -> bool:
 
 
 def tell(channel: str, reason: Reason, mask: Mask) -> LeftOut:
-    """Say which samples of a channel, (n,) true at least once, take no part, and why."""
+    """Return which samples of a channel, (n,) true at least once, take no part, and why."""
     return LeftOut(kind=reason, channel=channel, samples=int(mask.sum()), first=int(np.flatnonzero(mask)[0]))

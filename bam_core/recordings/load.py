@@ -13,7 +13,7 @@ from bam_core.errors import Malformed
 from bam_core.recordings.bag import read_bag
 from bam_core.recordings.discovery import Source, find_sources
 from bam_core.recordings.excluded import Excluded, Exclusions
-from bam_core.recordings.findings import tell_findings
+from bam_core.recordings.findings import report_findings
 from bam_core.recordings.header_corrections import Rule, rules_above, rules_from
 from bam_core.recordings.json_log import NotALogError, read_json_log
 from bam_core.recordings.map_file import recording_map_for, require_map, rules_of_map
@@ -21,6 +21,7 @@ from bam_core.recordings.open_loop_text import read_open_loop_text
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.recording_map import RecordingMap
 from bam_core.recordings.run_identity import RunIdentities
+from bam_core.recordings.telemetry_run import read_telemetry_run
 from bam_core.text.finding import log_findings
 from bam_core.text.recording_findings import Repeated
 
@@ -68,9 +69,9 @@ def load_usable(
     """Load every recording under some paths, and name those that cannot be used.
 
     Args:
-        paths: JSON logs, text files of runs in open loop, files of bags, bag directories, or directories
-            that are searched recursively. There, JSON files that are no logs and interrupted bags are skipped
-            with a warning.
+        paths: JSON logs, text files of runs in open loop, files of bags, bag directories, folders of
+            `telemetry_run`, or directories that are searched recursively. There, JSON files that are no logs
+            and interrupted bags are skipped with a warning.
         set_fields: header fields to set in all of them, ``{"vin": 12.0}`` or ``["vin=12"]``; they override
             a ``bench.yaml``, see `header_corrections`.
         strict: the first recording that cannot be used ends the call. Else a warning names each, and it is
@@ -126,13 +127,15 @@ def load_usable(
             advice="check the path",
         )
     loaded = list(recordings.values())
-    tell_findings(loaded, rules_met.unmet)
+    report_findings(loaded, rules_met.unmet)
     return Loaded(recordings=loaded, excluded=tuple(exclusions.excluded))
 
 
 def _read(source: Source, rules: Sequence[Rule], recording_map: RecordingMap) -> list[Recording]:
     if source.is_text:
         return read_open_loop_text(source.path, source.name, rules, recording_map)
+    if source.is_telemetry:
+        return [read_telemetry_run(source.path, source.name, rules, recording_map)]
     read = read_json_log if source.is_json else read_bag
     return [read(source.path, source.name, rules, recording_map)]
 
@@ -157,6 +160,7 @@ class _RulesMet:
             "length": bench.length,
             "kp": recording.kp,
             "kd": recording.kd,
+            "ki": recording.ki,
             "goal_acceleration": recording.goal_acceleration,
             "vin": recording.supply_voltage,
             "motor": recording.servo,

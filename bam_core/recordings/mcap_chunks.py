@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chunks of MCAP files, decompressed to no more than is allowed, whatever a file says of itself."""
+"""Chunks of MCAP files, decompressed to no more than is allowed, whatever their headers claim."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ChunkReader:
 
         Raises:
             Malformed: the chunk is larger than allowed.
-            ValueError: it is damaged, or holds another number of bytes than its header says.
+            ValueError: it is damaged, or holds another number of bytes than in its header.
             Exception: whatever else decompressors and parser make of damaged bytes.
         """
         data = self._decompressed(chunk) if chunk.compression else chunk.data
@@ -65,7 +65,7 @@ class ChunkReader:
                 stream.read(length)
 
     def _decompressed(self, chunk: Chunk) -> bytes:
-        """Return what is in a chunk: exactly as many bytes as its header says, if that is allowed."""
+        """Return what is in a chunk: exactly as many bytes as in its header, if that is allowed."""
         size = chunk.uncompressed_size
         self._allowed -= size
         if size > LARGEST_CHUNK or self._allowed < 0:
@@ -85,5 +85,5 @@ class ChunkReader:
             raise ValueError(f"a chunk is compressed by {chunk.compression!r}")
         if len(data) != size:
             than = "more" if len(data) > size else "less"
-            raise ValueError(f"a chunk holds {than} than the {size} bytes that its header says")
+            raise ValueError(f"a chunk holds {than} than the {size} bytes in its header")
         return data

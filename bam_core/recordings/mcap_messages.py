@@ -134,7 +134,7 @@ def _unpacked(path: Path, stream: BinaryIO, size: int) -> Iterator[McapRecord]:
 
 
 class _ExactStream:
-    """Tells a file cut short from a damaged one: a read beyond the end is the end of the file."""
+    """Distinguishes a file cut short from a damaged one: a read beyond the end is the end of the file."""
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
         self._stream = stream

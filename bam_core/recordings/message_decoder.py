@@ -95,8 +95,8 @@ class Decoder:
                 advice="record with message definitions in .msg form",
             )
         try:
-            told = text if isinstance(text, str) else text.decode()
-            self._definitions[name] = (language, told)
+            definition = text if isinstance(text, str) else text.decode()
+            self._definitions[name] = (language, definition)
             self._store = _parsed(tuple((key, *value) for key, value in self._definitions.items()))
         except Exception as error:  # rosbags raises whatever its parser meets
             raise Malformed(

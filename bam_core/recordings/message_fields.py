@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What messages in bags must have to be read: a bag says itself what its types are, and may say anything."""
+"""What messages in bags must have: a bag defines its own types, perhaps wrongly."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def missing_field(types: Mapping[str, Any], name: str) -> str:
         types: rosbags' field definitions of all types.
         name: of the type, such as "bam_bench/msg/ServoStates"; those in it are looked at as well.
     """
-    fields = {field: _told(kind) for field, kind in types[name][1]} if name in types else {}
+    fields = {field: _type_name(kind) for field, kind in types[name][1]} if name in types else {}
     for key, expected in FIELDS.get(name, {}).items():
         field = key.removesuffix("?")
         if field not in fields:
@@ -94,7 +94,7 @@ def missing_field(types: Mapping[str, Any], name: str) -> str:
     return ""
 
 
-def _told(kind: Any) -> str:
+def _type_name(kind: Any) -> str:
     """Return a type in the words of .msg files."""
     what, of = kind
     if int(what) == _NAME:
@@ -102,4 +102,4 @@ def _told(kind: Any) -> str:
     if int(what) == _BASE:
         return str(of[0])
     inner, length = of
-    return f"{_told(inner)}[{length or ''}]" if int(what) == _ARRAY else f"{_told(inner)}[]"
+    return f"{_type_name(inner)}[{length or ''}]" if int(what) == _ARRAY else f"{_type_name(inner)}[]"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the samples around one say."""
+"""Statistics of the samples around one."""
 
 from __future__ import annotations
 

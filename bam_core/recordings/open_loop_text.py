@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Text files of Dynaban's recorder: runs in open loop, duty in and position out, one after the other.
 
-A heading ``StartOfNewTest TYPE`` says what kind of command the runs below it get; each run begins with the
+A heading ``StartOfNewTest TYPE`` names the kind of command of the runs below it; each run begins with the
 names of its columns, ``Time Command Position Speed``. Units are those of Dynaban's program that reads them
 (``model/main.py``): 0.1 ms, 3000 for the full supply of 12 V, and encoder counts, 4096 per turn, which start
 anew after a turn. The recorder is a firmware for the MX-64.
@@ -79,7 +79,7 @@ def read_open_loop_text(
     Raises:
         Unreadable: the file cannot be read.
         Malformed: it does not begin with ``StartOfNewTest``, or a line is not what the format asks for.
-        BamError: it does not say what load was on the servo, or values of a run are out of range; the line
+        BamError: it does not have the load was on the servo, or values of a run are out of range; the line
             names the file and the run.
     """
     try:
@@ -105,7 +105,7 @@ def read_open_loop_text(
 
 
 def is_open_loop_text(path: Path) -> bool:
-    """Tell whether a file begins as such files do; false where it cannot be read."""
+    """Return whether a file begins as such files do; false where it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(len(HEADING)) == HEADING.encode()
@@ -154,17 +154,17 @@ def _row(path: Path, number: int, line: str, words: Sequence[str]) -> tuple[floa
 
 
 def _bad_line(path: Path, number: int, line: str, expected: str) -> Malformed:
-    told = line if len(line) <= 40 else f"{line[:37]}..."
+    shown = line if len(line) <= 40 else f"{line[:37]}..."
     return Malformed(
         path,
-        f"line {number} is {told!r}",
+        f"line {number} is {shown!r}",
         expected=expected,
         advice="copy the file again, or repair the line",
     )
 
 
 def _fields(path: Path, run: _Lines, rules: Sequence[Rule], recording_map: RecordingMap) -> dict[str, Any]:
-    """Return what a run tells, by the names that `Recording` has for it."""
+    """Return the values of a run, by the names that `Recording` has for it."""
     known = {"inertia": LOADS[path.stem]} if path.stem in LOADS else {}
     header, corrections = apply_rules(
         {"motor": _SERVO, "vin": _SUPPLY, "trajectory": run.kind, **known}, rules
@@ -189,7 +189,7 @@ def _fields(path: Path, run: _Lines, rules: Sequence[Rule], recording_map: Recor
                 f"entry {outside[0]}, {what}",
                 values[outside[0]],
                 f"{unit}, {low:g} to {high:g}",
-                told=f"{values[outside[0]]:g}",
+                printed=f"{values[outside[0]]:g}",
                 advice="remove the line",
             )
     speed[0] = np.nan
@@ -233,11 +233,11 @@ def _require_unit(time: Array, counts: Array, speed: Array) -> None:
     known = np.abs(speed[np.isfinite(speed)])
     if not known.size or not np.ptp(time) > 0.0:  # which `Recording` refuses
         return
-    seen, told = moved / (np.ptp(time) * _SECONDS), float(known.mean())
-    if min(seen, told) > _SLOW and not 1.0 / _OTHER_UNIT < told / seen < _OTHER_UNIT:
+    seen, recorded = moved / (np.ptp(time) * _SECONDS), float(known.mean())
+    if min(seen, recorded) > _SLOW and not 1.0 / _OTHER_UNIT < recorded / seen < _OTHER_UNIT:
         raise BadData(
             "Time",
-            f"is in another unit: Speed is {told / seen:.3g} times what positions show",
+            f"is in another unit: Speed is {recorded / seen:.3g} times what positions show",
             expected="0.1 ms",
             advice="convert it",
         )

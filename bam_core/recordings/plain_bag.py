@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs on the bench in bags without ``BenchRun``, such as ``ros2 bag record`` makes of any nodes.
 
-What such a bag does not say of its run is in a ``bench.yaml`` beside it: load, gain and servo.
+What such a bag lacks about its run is in a ``bench.yaml`` beside it: load, gain and servo.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ def read_plain_bag(bag: PlainBag, rules: Sequence[Rule], recording_map: Recordin
 
     Args:
         bag: to read.
-        rules: that say what the bag does not.
+        rules: that set what the bag lacks.
         recording_map: topics, names, signs, zeros and the unit of joints.
 
     Raises:
-        Malformed: nobody says load, gain or servo.
+        Malformed: load, gain or servo are not given.
         BamError: it has no such joint, or unusable values; the line begins with the path.
     """
     path = bag.path
@@ -108,6 +108,7 @@ def read_plain_bag(bag: PlainBag, rules: Sequence[Rule], recording_map: Recordin
         open_loop=False,
         kp=header["kp"],
         kd=header.get("kd", 0.0),
+        ki=header.get("ki", 0.0),
         goal_acceleration=header.get("goal_acceleration"),
         demand_limit=header["demand_limit"],
         supply_voltage=supply,
@@ -140,13 +141,13 @@ def _joint(series: JointSeries, wanted: str | None) -> str:
         raise Missing(
             "joint",
             f"which of {', '.join(joints)} is on the bench",
-            advice=f"say it in {NAME}, as in set: {{joint: {joints[0]}}}",
+            advice=f"set it in {NAME}, as in set: {{joint: {joints[0]}}}",
         )
     return joints[0]
 
 
 def _configuration(messages: Sequence[TypedMessage], joint: str) -> dict[str, Any]:
-    """Return what the driver says of the servo, where it was recorded."""
+    """Return the driver's configuration of the servo, where it was recorded."""
     result: dict[str, Any] = {"demand_limit": math.inf, "unmodelled": ""}
     for message in messages:
         if message.type == _CONFIGURATION and joint in message.value.name:
@@ -169,7 +170,7 @@ def _require_header(path: Path, header: Mapping[str, Any]) -> None:
     if missing:
         raise Malformed(
             path,
-            f"no bam_bench/msg/BenchRun in it, and nothing says {', '.join(missing)}",
+            f"no bam_bench/msg/BenchRun in it, and nothing sets {', '.join(missing)}",
             expected=f"a file {NAME} beside it, as in {_EXAMPLE}",
             advice=f"write {NAME}, or record with 'bam record'",
         )
@@ -215,5 +216,5 @@ def _samples(series: JointSeries, joint: str) -> dict[str, Any]:
 def _measured_supply(voltage: Array) -> float:
     known = voltage[np.isfinite(voltage)]
     if not len(known):
-        raise Missing("vin", "the supply, V, which nobody measured", advice=f"say it in {NAME}")
+        raise Missing("vin", "the supply, V, which nobody measured", advice=f"set it in {NAME}")
     return float(np.median(known))

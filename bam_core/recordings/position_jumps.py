@@ -40,7 +40,7 @@ def find_spikes(time: Array, position: Array) -> Mask:
 
 
 def samples_beside(spikes: Mask) -> Mask:
-    """Find the samples beside spikes, (n,): a disturbed exchange spoils them less than can be told.
+    """Find the samples beside spikes, (n,): a disturbed exchange spoils them less than is observable.
 
     In the real logs, the sample before each of 62 spikes is the mean of the two before that one: made up.
     """
@@ -51,7 +51,7 @@ def samples_beside(spikes: Mask) -> Mask:
 def first_jump(time: Array, position: Array) -> int | None:
     """Return the sample that no arm can have reached from the one before, None where there is none.
 
-    An encoder that loses its offset reads on as before from there, and nobody can tell which side is true.
+    An encoder that loses its offset reads on as before from there, and which side is true is unobservable.
 
     Args:
         time: (n,) s, increasing.
@@ -107,7 +107,7 @@ class _Steps:
     Attributes:
         passed: usual periods.
         pace: usual step per period around, rad.
-        off: by how much the step is not what the pace says, rad.
+        off: by how much the step differs from the pace, rad.
         limit: up to which that is usual, rad.
     """
 

@@ -5,7 +5,7 @@ A servo, or the driver that asks it, updates the position it reports every so of
 another rate gets one that is up to a period old. In 350 logs of a Feetech STS3215, read every 10 ms, they
 were updated every 8.00 ms. At 5 rad/s that is up to 40 mrad of error, which no model of a servo explains.
 
-The readings alone tell it: between two of them, an arm on the move goes as far as it goes in a whole number
+The readings alone show it: between two of them, an arm on the move goes as far as it goes in a whole number
 of updates.
 """
 
@@ -23,7 +23,7 @@ _DEGREE = 4  # of that path: swings of 4 Hz, sampled at 100 Hz, are within 0.1 m
 _MOVES = 0.3  # rad/s; slower, a count of the encoder is worth more time than readings are old
 _COUNTS = 4.0  # of the encoder between two readings, at least: fewer make steps of their own
 _SMALL = 0.05  # share of steps that may be smaller than a count
-_FULL_SPEED = 2.0  # rad/s, from which on all readings tell the time alike
+_FULL_SPEED = 2.0  # rad/s, from which on all readings determine the time alike
 _SOFT = 1e-9  # keeps the normal equations solvable where a gap leaves all other samples on one side
 _SMOOTH = 0.05  # rad off that path; more is an impact, or a false reading
 _FEWEST = 50  # samples on the move that a clock is sought in
@@ -67,7 +67,7 @@ def find_updates(time: Array, position: Array) -> PositionUpdates | None:
         position: (n,) rad, without false readings.
 
     Returns:
-        The clock; None where positions are as of their times, or nothing tells.
+        The clock; None where positions are as of their times, or where it is unobservable.
     """
     return _by_a_clock(time, position) or _by_repeats(time, position)
 
@@ -81,7 +81,7 @@ def _by_a_clock(time: Array, position: Array) -> PositionUpdates | None:
         return None
     spacing = float(np.median(np.diff(time)))
     period = _period(time, early, weight, spacing)
-    # What passes between the updates of two readings, as the arm's way tells it.
+    # What passes between the updates of two readings, by the arm's way.
     intervals, sure = np.diff(time + early), np.minimum(weight[1:], weight[:-1])
     phases = _follow(time, intervals, sure, period)
     ages = np.mod(time - phases, period)
@@ -101,15 +101,15 @@ def at_read_times(time: Array, position: Array, ages: Array) -> tuple[Array, NDA
         ages: (n,) s, of the readings.
 
     Returns:
-        (n,) rad, and (n,) true where readings of later updates tell; at the end they do not.
+        (n,) rad, and (n,) true where readings of later updates determine it; at the end they do not.
     """
     from scipy.interpolate import Akima1DInterpolator  # takes long to load, and most recordings have no need
 
     # Of readings of one update, the first.
     updates, first = np.unique(np.round(time - ages, 6), return_index=True)
-    told = time <= updates[-1]
+    known = time <= updates[-1]
     path = Akima1DInterpolator(updates, position[first])
-    return np.where(told, path(np.clip(time, updates[0], updates[-1])), position), told
+    return np.where(known, path(np.clip(time, updates[0], updates[-1])), position), known
 
 
 def _by_repeats(time: Array, position: Array) -> PositionUpdates | None:
@@ -153,11 +153,11 @@ def _early(time: Array, position: Array) -> tuple[Array, Array]:
     off = position[windows] - np.einsum("nij,nj->ni", powers, terms)
     velocity = terms[:, 1] / scale[:, 0]
     slowest = max(_MOVES, _COUNTS * _resolution(position) / np.median(np.diff(time)))
-    tells = (np.abs(velocity) > slowest) & (np.sqrt(np.mean(off**2, axis=1)) < _SMOOTH)
+    moves = (np.abs(velocity) > slowest) & (np.sqrt(np.mean(off**2, axis=1)) < _SMOOTH)
     early, weight = np.zeros(count), np.zeros(count)
     inner = slice(_REACH, count - _REACH)
-    early[inner] = np.where(tells, off[:, _REACH] / np.where(tells, velocity, 1.0), 0.0)
-    weight[inner] = np.where(tells, np.minimum(np.abs(velocity) / _FULL_SPEED, 1.0) ** 2, 0.0)
+    early[inner] = np.where(moves, off[:, _REACH] / np.where(moves, velocity, 1.0), 0.0)
+    weight[inner] = np.where(moves, np.minimum(np.abs(velocity) / _FULL_SPEED, 1.0) ** 2, 0.0)
     return early, weight
 
 

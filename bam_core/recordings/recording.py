@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from bam_core.servo.plausible import PLAUSIBLE
 from bam_core.text.left_out import LeftOut
 
 MIN_SAMPLES = 20
-"""Fewer samples than this cannot tell a moving arm from a resting one."""
+"""Fewer samples than this cannot distinguish a moving arm from a resting one."""
 
 MEASURED_SUPPLY = (0.3, 3.0)
 """Shares of the nominal supply between which a measured one is plausible; it may sag, or be another one."""
@@ -33,6 +33,7 @@ _PLAUSIBLE = {
     "voltage": (100.0, "V", "tenths of a volt or millivolts"),
     "temperature": (200.0, "°C", "tenths of a degree or kelvin"),
     "duty": (1.0, "-1..1", "percent or register counts"),
+    "current": (200.0, "A", "milliamperes or register counts"),
 }
 _ALWAYS_FINITE = ("time", "position", "goal_position")
 _LONGEST_PERIOD = 0.2  # s; the arm swings at ~2 Hz, slower sampling does not show it
@@ -55,8 +56,8 @@ class Recording:
         BamError: lengths differ, fewer than ``MIN_SAMPLES`` samples, time not increasing or with a gap,
             position or goal not finite, a position that jumps, values that betray another unit, a supply that
             is off while torque is on, or a header field out of range; nothing hangs on the bench of a run in
-            closed loop; a run in open loop has a goal, a gain or unknown duties. The line begins with the
-            source.
+            closed loop in which the motor's current was not measured; a run in open loop has a goal, a gain
+            or unknown duties. The line begins with the source.
     """
 
     name: str
@@ -74,7 +75,7 @@ class Recording:
     bench: PendulumBench
     """Load, arm and length of this run."""
     firmware: str = ""
-    """Control law that ran, a name in `firmware.FIRMWARES`; empty where the recording does not tell."""
+    """Control law that ran, a name in `firmware.FIRMWARES`; empty where the recording does not name it."""
     demand_limit: float = np.inf
     """Largest duty (0..1), or current [A], that the servo's settings allowed, > 0; infinite: not known to be
     lower than that of its firmware."""
@@ -84,6 +85,8 @@ class Recording:
     """Position gain, firmware units, > 0; 0 in open loop."""
     kd: float = 0.0
     """Derivative gain, firmware units, >= 0."""
+    ki: float = 0.0
+    """Integral gain, firmware units, >= 0; `packing.initial_integral` is where its integral starts."""
     goal_acceleration: float | None = None
     """Largest acceleration of the firmware's set-point, rad/s²; 0: not limited; None: the firmware's."""
     supply_voltage: float
@@ -106,13 +109,16 @@ class Recording:
     """(n,) °C."""
     duty: NDArray[np.float64]
     """(n,) -1..1, PWM duty that the servo applied; in open loop the command, always known."""
+    current: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    """(n,) A through the motor, positive where it drives towards positive positions; NaN, also where none is
+    given: not measured."""
     left_out: tuple[LeftOut, ...] = ()
     """Readings of the source that cannot be right; what the arrays have in their place is not measured."""
     position_update_period: float | None = None
     """s between updates of the position in the source, by another clock than the samples'; `position` is as
     of the samples' times all the same, see `position_updates`. None: no such clock was found."""
     corrections: tuple[Correction, ...] = ()
-    """What the source says of the run and was set from outside."""
+    """Fields of the source that were set from outside."""
 
     def __post_init__(self) -> None:
         self._freeze_arrays()
@@ -150,12 +156,17 @@ class Recording:
 
     def __repr__(self) -> str:
         """Name what was run, not thousands of samples."""
-        derivative = f", kd {self.kd:g}" if self.kd else ""
-        control = "open loop" if self.open_loop else f"kp {self.kp:g}{derivative}"
+        others = "".join(f", {name} {gain:g}" for name, gain in (("ki", self.ki), ("kd", self.kd)) if gain)
+        control = "open loop" if self.open_loop else f"kp {self.kp:g}{others}"
         return (
             f"Recording({self.name!r}: {self.servo} with {self.bench}, {control}, {self.script}, "
             f"{len(self)} samples in {self.duration:.2f} s)"
         )
+
+    @property
+    def measures_motor(self) -> bool:
+        """Whether current and duty were measured: they determine the motor where no load does."""
+        return bool(np.any(np.isfinite(self.current) & np.isfinite(self.duty)))
 
     def require_closed_loop(self, what: str) -> None:
         """Raise Unsupported where no controller ran, which `what`, a phrase, needs."""
@@ -168,6 +179,8 @@ class Recording:
             )
 
     def _freeze_arrays(self) -> None:
+        if len(self.current) != len(self.time) and not np.isfinite(self.current).any():
+            object.__setattr__(self, "current", np.full(len(self.time), np.nan))
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, np.ndarray):
@@ -196,16 +209,17 @@ class Recording:
                     name,
                     value,
                     f"{unit}, {least:g} to {limit:g}",
-                    told=f"{value:g}",
+                    printed=f"{value:g}",
                     advice="write the value that was in force when recording",
                 )
-        if not 0.0 <= self.kd <= PLAUSIBLE["kd"][1]:
-            raise OutOfRange(
-                "kd",
-                self.kd,
-                f"firmware units, 0 to {PLAUSIBLE['kd'][1]:g}",
-                advice="write the value that was in force when recording",
-            )
+        for name in ("ki", "kd"):
+            if not 0.0 <= getattr(self, name) <= PLAUSIBLE[name][1]:
+                raise OutOfRange(
+                    name,
+                    getattr(self, name),
+                    f"firmware units, 0 to {PLAUSIBLE[name][1]:g}",
+                    advice="write the value that was in force when recording",
+                )
         require_acceleration("recording", self.goal_acceleration)
         if not self.demand_limit > 0.0:
             raise OutOfRange(
@@ -215,13 +229,13 @@ class Recording:
                 advice="write the limit that was in force when recording, or leave it out where that was the "
                 "firmware's own",
             )
-        if self.bench.gravity_torque == 0.0 and not self.open_loop:
+        if self.bench.gravity_torque == 0.0 and not (self.open_loop or self.measures_motor):
             none, unit = ("length", "m") if self.bench.length == 0.0 else ("mass and arm_mass together", "kg")
             raise OutOfRange(
                 none,
                 0.0,
                 "a mass above 0 at a length above 0",
-                told=f"0 {unit}",
+                printed=f"0 {unit}",
                 advice="write what hung on the bench when recording",
             )
 
@@ -255,7 +269,7 @@ class Recording:
                 "entry 0, time",
                 self.time[0],
                 "at least 0 s, the time of the first command",
-                told=f"{self.time[0]:g} s",
+                printed=f"{self.time[0]:g} s",
                 advice="subtract the time of the first command",
             )
         bad = _first(np.diff(self.time) <= 0)
@@ -265,7 +279,7 @@ class Recording:
                 f"entry {bad + 1}, time",
                 here,
                 f"more than {before:.10g} s, the time of the entry before",
-                told=f"{here:.10g} s",
+                printed=f"{here:.10g} s",
                 advice="remove the entry or record the run again",
             )
         if self.dt > _LONGEST_PERIOD:
@@ -273,7 +287,7 @@ class Recording:
                 "time between samples",
                 self.dt,
                 f"at most {_LONGEST_PERIOD:g} s",
-                told=f"{self.dt:g} s",
+                printed=f"{self.dt:g} s",
                 advice="give seconds, not milliseconds, or record faster",
             )
         if self.dt < (1.0 - 1e-6) * _SHORTEST_PERIOD:  # times are rounded
@@ -281,7 +295,7 @@ class Recording:
                 "time between samples",
                 self.dt,
                 f"at least {_SHORTEST_PERIOD:g} s",
-                told=f"{self.dt:g} s",
+                printed=f"{self.dt:g} s",
                 advice="give seconds, not minutes or longer",
             )
         if self.time[0] > _LATEST_START:
@@ -289,7 +303,7 @@ class Recording:
                 "entry 0, time",
                 self.time[0],
                 f"at most {_LATEST_START:g} s after the first command",
-                told=f"{self.time[0]:.10g} s",
+                printed=f"{self.time[0]:.10g} s",
                 advice="subtract the time of the first command",
             )
         gaps = np.diff(self.time)
@@ -299,7 +313,7 @@ class Recording:
                 f"entry {bad + 1}, time since the entry before",
                 gaps[bad],
                 f"at most {_LONGEST_GAP:g} s",
-                told=f"{gaps[bad]:g} s",
+                printed=f"{gaps[bad]:g} s",
                 advice="record the run again, or cut it there",
             )
 
@@ -330,7 +344,7 @@ class Recording:
                 f"entry {bad}, {name}",
                 values[bad],
                 f"{unit}, within ±{limit:.4g}",
-                told=f"{values[bad]:g}",
+                printed=f"{values[bad]:g}",
                 advice=cure,
             )
 
@@ -369,7 +383,7 @@ class Recording:
                 f"entry {bad}, voltage",
                 self.voltage[bad],
                 "above 0 V while torque is on",
-                told=f"{self.voltage[bad]:g} V",
+                printed=f"{self.voltage[bad]:g} V",
                 advice="remove the entry, or the voltage of all if the servo does not measure it; check vin",
             )
         known = self.voltage[np.isfinite(self.voltage) & self.torque_enabled]

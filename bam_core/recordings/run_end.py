@@ -17,12 +17,12 @@ _SET_ASIDE = re.compile(r"\.(interrupted|stalled|changed|released)-\d+$")
 
 
 def is_set_aside(bag: Path) -> bool:
-    """Tell whether the recorder has renamed a bag because its run does not count, and is recorded again."""
+    """Return whether the recorder has renamed a bag because its run does not count, and is recorded again."""
     return _SET_ASIDE.search(bag.name) is not None
 
 
 def reaches_its_end(files: Sequence[Path]) -> bool:
-    """Tell whether states come up to the planned end of the run; one without a plan ends where its file does.
+    """Return whether states come up to the planned end of the run; without a plan, of the file.
 
     Args:
         files: of one bag.

@@ -56,6 +56,15 @@ class RunIdentities:
         return None
 
 
+def run_order(recording: Recording) -> tuple[str, bool, tuple[float, ...], float]:
+    """Return what sorts runs the same way whatever their files are called and whichever format they are in.
+
+    Runs of one script, gain and load are sorted by their mean position, rad. Formats round it by far less
+    than it differs between runs.
+    """
+    return *_header(recording), float(np.mean(recording.position))
+
+
 def _alike(first_run: Recording, second_run: Recording, offset: int) -> bool:
     """Return whether positions are alike, the first run begun at sample `offset` of the second."""
     first, second = (
@@ -67,10 +76,10 @@ def _alike(first_run: Recording, second_run: Recording, offset: int) -> bool:
     return float(np.mean(np.abs(first[:overlap] - second[:overlap]) < 2.0 * _FINEST)) >= _SAME
 
 
-def _header(recording: Recording) -> tuple[object, ...]:
+def _header(recording: Recording) -> tuple[str, bool, tuple[float, ...]]:
     bench = recording.bench
     numbers = (recording.kp, bench.mass, bench.arm_mass, bench.length, bench.flywheel)
-    return recording.script, recording.open_loop, *(float(f"{number:.6g}") for number in numbers)
+    return recording.script, recording.open_loop, tuple(float(f"{number:.6g}") for number in numbers)
 
 
 def _fingerprint(recording: Recording) -> dict[int, int]:

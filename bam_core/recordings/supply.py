@@ -17,7 +17,7 @@ class Supply:
 
     Attributes:
         used: V; NaN: none was given, the servos' nominal one counts.
-        recorded: V, mean of what its servos measured or its columns say; NaN: nothing.
+        recorded: V, mean of what its servos measured or of its columns; NaN: none.
     """
 
     used: float
@@ -25,7 +25,7 @@ class Supply:
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether the recording says another voltage than is used."""
+        """Whether the recording has another voltage than is used."""
         return abs(self.used - self.recorded) > _ALIKE * self.recorded  # never so of NaN
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trajectory scripts: what the servo is told to follow during one run (BAM section V-A)."""
+"""Trajectory scripts: goals of the servo during one run (BAM section V-A)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much later than its position a servo's velocity is, by which a channel that lags gives itself away.
 
-A servo tells its velocity from its position, some time later. Of one servo that time is the same in all
+A servo computes its velocity from its position, some time later. Of one servo that time is the same in all
 recordings: 10 to 20 ms in those of the XL330, 0 to 25 ms in those of the STS3215. A recording that differs
 has a channel that lags.
 """
@@ -27,7 +27,7 @@ _ALIKE = 0.97  # correlation; 0.99 and more in 361 real recordings of two servos
 
 @dataclass(frozen=True, kw_only=True)
 class VelocityLag:
-    """What one recording tells.
+    """Result of one recording.
 
     Attributes:
         lag: by which velocities are later than positions, s; NaN where it is not sure.
@@ -45,17 +45,19 @@ def velocity_lag(recording: Recording) -> VelocityLag | None:
     if np.count_nonzero(known) < _FEWEST or len(time) < 4 * _REACH:
         return None
     seen = _smoothed(np.gradient(np.interp(time, recording.time, recording.position), _STEP))
-    told = _smoothed(np.interp(time, recording.time[known], recording.velocity[known]))
+    reported = _smoothed(np.interp(time, recording.time[known], recording.velocity[known]))
     if np.std(seen) < _MOVES:
         return None
-    if np.std(told) < _STALE * np.std(seen):
+    if np.std(reported) < _STALE * np.std(seen):
         return VelocityLag(is_stale=True)
     size = 2 * len(time)
-    both = np.fft.irfft(np.fft.rfft(told - told.mean(), size) * np.fft.rfft(seen - seen.mean(), size).conj())
+    both = np.fft.irfft(
+        np.fft.rfft(reported - reported.mean(), size) * np.fft.rfft(seen - seen.mean(), size).conj()
+    )
     near = np.concatenate((both[-_REACH:], both[: _REACH + 1]))
     best = int(np.argmax(near)) - _REACH
     late, early = max(best, 0), max(-best, 0)
-    alike = np.corrcoef(told[late : len(told) - early], seen[early : len(seen) - late])[0, 1]
+    alike = np.corrcoef(reported[late : len(reported) - early], seen[early : len(seen) - late])[0, 1]
     return VelocityLag(lag=best * _STEP if alike > _ALIKE else math.nan)
 
 

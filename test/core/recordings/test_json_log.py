@@ -47,15 +47,21 @@ def test_a_log_becomes_a_recording_in_si_units(tmp_path: Path) -> None:
     assert recording.duty[:2].tolist() == [-1.0, 1.0]
 
 
-def test_a_derivative_gain_is_read_and_what_else_changes_the_law_is_refused(tmp_path: Path) -> None:
-    neutral = {"ki": 0.0, "max_torque": 100.0, "offset": 0.0}
+def test_gains_are_read_and_what_else_changes_the_law_is_refused(
+    tmp_path: Path,
+) -> None:
+    neutral = {"max_torque": 100.0, "offset": 0.0}
     assert read_json_log(save(tmp_path, log(kd=32, **neutral))).kd == 32.0
     assert read_json_log(save(tmp_path, log(**neutral))).kd == 0.0
-    for key, value in (("ki", 3), ("max_torque", 50.0), ("profile_velocity", 40), ("offset", 0.1)):
+    assert read_json_log(save(tmp_path, log(ki=3))).ki == 3.0
+    assert read_json_log(save(tmp_path, log(**{"Position I Gain": 3, "d_gain": 8}))).ki == 3.0
+    for key, value in (("max_torque", 50.0), ("profile_velocity", 40), ("offset", 0.1)):
         with refused(Unsupported, thing=key):
             read_json_log(save(tmp_path, log(**{key: value})))
     with refused(OutOfRange, thing="kd"):
         read_json_log(save(tmp_path, log(kd=-1)))
+    with refused(Conflict, thing="i_gain"):
+        read_json_log(save(tmp_path, log(ki=3, i_gain=4)))
 
 
 def test_keys_that_nothing_reads_are_named_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -236,7 +236,7 @@ def test_what_nobody_says_is_named_with_the_file_that_should(left: str, tmp_path
     bench(tmp_path, ", ".join(fields))
     with refused(Malformed, path=str(path)) as caught:
         load_recordings([path])
-    assert f"nothing says {left} " in str(caught.value)
+    assert f"nothing sets {left} " in str(caught.value)
     assert "bench.yaml" in str(caught.value)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bam_core.recordings import load_recordings
-from bam_core.recordings.findings import tell_findings
+from bam_core.recordings.findings import report_findings
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.velocity_lag import velocity_lag
 from bam_core.text.finding import Finding
@@ -38,7 +38,7 @@ def findings(runs: list[Recording], caplog: pytest.LogCaptureFixture) -> list[Fi
     """What is logged of the velocity."""
     caplog.clear()
     with caplog.at_level(logging.WARNING):
-        tell_findings(runs, ())
+        report_findings(runs, ())
     return [finding for finding in logged(caplog) if isinstance(finding, OtherLag | StaleVelocity)]
 
 
