@@ -27,6 +27,8 @@ from .identification.result import SeedResult as SeedResult
 from .identification.search.schedule import SearchSchedule as SearchSchedule
 from .identification.search.space import Axis as Axis
 from .identification.search.space import SearchSpace as SearchSpace
+from .identification.search.space_prior import SpacePrior as SpacePrior
+from .identification.servo_type import servo_type as servo_type
 from .identification.settings import IdentifySettings as IdentifySettings
 from .identification.uncertainty.candidate_runs import CandidateRun as CandidateRun
 from .identification.uncertainty.design import RankedRun as RankedRun
@@ -40,6 +42,8 @@ from .identification.uncertainty.run_plan import design_runs as design_runs
 from .identification.uncertainty.tolerances import Tolerances as Tolerances
 from .identification.uncertainty.uncertainty import ParameterEstimate as ParameterEstimate
 from .identification.uncertainty.uncertainty import Uncertainty as Uncertainty
+from .identification.uncertainty.unit_prior import UnitPrior as UnitPrior
+from .identification.uncertainty.unit_prior import load_unit_prior as load_unit_prior
 from .identification.variation.spread import LevelSpread as LevelSpread
 from .identification.variation.spread import Spread as Spread
 from .identification.variation.variation import Variation as Variation

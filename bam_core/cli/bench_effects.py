@@ -38,6 +38,7 @@ def bench_effects_for(option: str | None, servo: str) -> BenchEffects:
     Raises:
         BamError: a file cannot be read or is no such file.
     """
+    from bam_core.servo.added import added_names
     from bam_core.servo.bench_effects_file import load_bench_effects
     from bam_core.servo.effects import IDEAL_BENCH
     from bam_core.servo.model import servo_names
@@ -46,18 +47,20 @@ def bench_effects_for(option: str | None, servo: str) -> BenchEffects:
         return IDEAL_BENCH
     if option is not None:
         return load_bench_effects(option)
-    return IDEAL_BENCH if servo in servo_names() else load_bench_effects(servo)
+    return IDEAL_BENCH if servo in (*servo_names(), *added_names()) else load_bench_effects(servo)
 
 
 def warn_of_bench(option: str | None, servo: str, recordings: Sequence[Recording]) -> None:
     """Warn where `bench_effects_for` leaves out known ones; after the errors, where it stays in view."""
+    from bam_core.servo.added import added_names
     from bam_core.servo.bench_effects_file import load_bench_effects
     from bam_core.servo.effects import IDEAL_BENCH
     from bam_core.servo.model import load_servo, servo_names
     from bam_core.text.data_findings import BenchLeftOut
     from bam_core.text.finding import log_findings
 
-    if option is not None or servo not in servo_names() or load_bench_effects(servo) == IDEAL_BENCH:
+    named = servo in (*servo_names(), *added_names())
+    if option is not None or not named or load_bench_effects(servo) == IDEAL_BENCH:
         return
     origin = load_servo(servo).provenance
     known = {*origin.train_data.values(), *origin.test_data.values()}

@@ -43,6 +43,9 @@ class Command(NamedTuple):
 
 CORE_COMMANDS: tuple[Command, ...] = (
     Command("servos", "list the servo library, show a servo, or describe a new one", "bam_core.cli.servos"),
+    Command("servos add", "add a published servo, verified, under its name", "bam_core.cli.servos_add"),
+    Command("servos bundle", "pack a servo file to pass it on", "bam_core.cli.servos_bundle"),
+    Command("servos check", "check a servo to contribute on test logs", "bam_core.cli.servos_check"),
     Command("identify", "find a servo's parameters from recordings", "bam_core.cli.identify"),
     Command("validate", "measure how well servo models reproduce recordings", "bam_core.cli.validate"),
     Command("design", "rank what to record next by what a fit would learn", "bam_core.cli.design"),
@@ -63,6 +66,11 @@ CORE_COMMANDS: tuple[Command, ...] = (
     Command("build-plugin", "compile MuJoCo's engine plugin for another MuJoCo", "bam_core.cli.build_plugin"),
     Command("fleet", "compare units of one servo: differences, outliers, spread", "bam_core.cli.fleet"),
     Command("conform", "compare a port of the servo law with golden cases", "bam_core.cli.conform"),
+    Command(
+        "check-randomisation",
+        "name terms of a randomisation that do nothing",
+        "bam_core.cli.check_randomisation",
+    ),
     Command("gear", "find the asymmetric friction of a servo's gear", "bam_core.cli.gear"),
     Command("record", "record a session on the bench (ROS 2)", "bam_core.cli.needs_ros"),
     Command("robot record", "play a motion on a whole robot and record it (ROS 2)", "bam_core.cli.needs_ros"),
@@ -91,17 +99,17 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = CORE_C
     argv = sys.argv[1:] if argv is None else list(argv)
     print_warnings("bam: %(message)s")
     table = {command.name: command for command in commands}
-    chosen = _chosen(argv)
+    chosen = _chosen(argv, table)
     prefix = f"bam {chosen}" if chosen in table else "bam"
     output = StandardOutput(sys.stdout)
     try:
         with redirect_stdout(cast(TextIO, output)):
             return _status(argv, commands)
     except BamError as error:
-        _tell(f"{prefix}: {error}")
+        _print_line(f"{prefix}: {error}")
         return USER_ERROR
     except KeyboardInterrupt as stop:  # which may say what to do about it
-        _tell(f"\n{prefix}: {stop if stop.args else 'interrupted'}")
+        _print_line(f"\n{prefix}: {stop if stop.args else 'interrupted'}")
         return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
     except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
         output.discard()
@@ -117,7 +125,7 @@ def execute(argv: Sequence[str], commands: Sequence[Command] = CORE_COMMANDS) ->
     """
     table = {command.name: command for command in commands}
     argv = _with_help(argv)
-    chosen = _chosen(argv)
+    chosen = _chosen(argv, table)
     if chosen is not None and chosen not in table:
         raise UnknownName("command", chosen, table)
     _refuse_robot(table, chosen, argv)
@@ -137,20 +145,22 @@ def _status(argv: Sequence[str], commands: Sequence[Command]) -> int:
         return done.code if isinstance(done.code, int) else 0
 
 
-def _tell(line: str) -> None:
+def _print_line(line: str) -> None:
     """Print on standard error, where that can be."""
     if sys.stderr is not None:  # else print takes standard output
         with suppress(OSError):
             print(line, file=sys.stderr)
 
 
-def _chosen(argv: Sequence[str]) -> str | None:
+def _chosen(argv: Sequence[str], table: Mapping[str, Command]) -> str | None:
     """Return the command's name; None where none is named, which the parser refuses or helps with."""
     words = list(itertools.takewhile(lambda word: not word.startswith("-"), argv))
     if not words:
         return next((word for word in argv if not word.startswith("-")), None)
     if words[0] in GROUPS:
         return " ".join(words[:2]) if words[1:] else None
+    if (of_two := " ".join(words[:2])) in table:
+        return of_two
     return words[0]
 
 
@@ -175,6 +185,11 @@ def _refuse_robot(table: Mapping[str, Command], chosen: str | None, argv: Sequen
             )
 
 
+def _levels(name: str) -> list[str]:
+    """Return a command's group and word. "servos add" is a word: "servos" is a command, not a group."""
+    return name.split() if name.split()[0] in GROUPS else [name]
+
+
 def _parse(table: dict[str, Command], chosen: str | None, argv: Sequence[str]) -> argparse.Namespace:
     """Parse with a parser that knows all names but only the chosen command's arguments."""
     parser = CommandParser(
@@ -186,7 +201,7 @@ def _parse(table: dict[str, Command], chosen: str | None, argv: Sequence[str]) -
     choices = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     groups: dict[tuple[str, ...], argparse._SubParsersAction[CommandParser]] = {(): choices}
     for name, command in table.items():
-        *group, word = name.split()
+        *group, word = _levels(name)
         if tuple(group) not in groups:
             of_group = choices.add_parser(
                 *group, help=GROUPS[group[0]], description=f"For {GROUPS[group[0]]}."
@@ -207,6 +222,8 @@ def _parse(table: dict[str, Command], chosen: str | None, argv: Sequence[str]) -
             module.add_arguments(subparser)
             subparser.add_help_all(getattr(module, "FIRST_SCREEN", None))
             subparser.set_defaults(command=name, run=module.run, refuse=subparser.refuse)
+    if chosen is not None and len(_levels(chosen)) < len(chosen.split()):
+        argv = [chosen, *argv[2:]]
     arguments, unknown = parser.parse_known_args(argv)
     if unknown and not getattr(arguments, "accept_unknown", False):
         arguments.refuse(argv, unknown)

@@ -28,8 +28,8 @@ FIRST_SCREEN = ("--servo", "--runs", "--mass", "--length", "--kp", "--vin", "--j
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
-        "Plan the runs that tell most about a servo's parameters per second of recording. A line of the\n"
-        "plan says what its run adds to those above it: 'bit' is information (one bit halves the volume of\n"
+        "Plan the runs that determine most of a servo's parameters per second of recording. A line of the\n"
+        "plan has what its run adds to those above it: 'bit' is information (one bit halves the volume of\n"
         "what is still possible), 'helps' the parameter whose standard error shrinks most, with that error\n"
         "before and after, and 'time so far' how long the plan takes up to here, with a minute for every\n"
         "other load."
@@ -216,7 +216,7 @@ def _write_session(path: str, plan: RunPlan) -> None:
     scripts = list(dict.fromkeys(ranked.run.script.name for ranked in runs))
     wanted = len({(ranked.run.bench, ranked.run.kp, ranked.run.script.name) for ranked in runs})
     lines = [
-        f"# {servo.title}: the {wanted} runs that `bam design` found to tell most, and what completes their",
+        f"# {servo.title}: the {wanted} most informative runs by `bam design`, and what completes their",
         "# loads, gains and scripts to all combinations.",
         f"servo: {servo.name}",
         f"supply_voltage: {runs[0].run.supply_voltage:g}  # [V]",

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Draw the picture and say where it is."""
+    """Draw the picture and print where it is."""
     from bam_core.plots.diagram import plot_diagram
     from bam_core.plots.save import save_figure
     from bam_core.recordings.discovery import unique_names

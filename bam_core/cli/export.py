@@ -24,9 +24,9 @@ log = logging.getLogger(__name__)
 
 EXAMPLE = "bam export out/xl330/m6.yaml --kp 400 --to mjlab --output xl330.py"
 
-FIRST_SCREEN = ("--output", "--kp", "--vin", "--to", "--kd", "--draws", "--lerobot", "--bench")
+FIRST_SCREEN = ("--output", "--kp", "--vin", "--to", "--kd", "--ki", "--draws", "--lerobot", "--bench")
 
-_FOR_MJCF = ("kp", "kd", "vin", "bench")
+_FOR_MJCF = ("kp", "kd", "ki", "vin", "bench")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Turn a servo into BAM's parameter JSON (--output FILE.json) or into MJCF (FILE.xml), and\n"
         "recordings into BAM's log JSON or a LeRobot dataset. What the other form cannot hold is\n"
-        "told, a line each."
+        "listed, a line each."
     )
     parser.add_argument(
         "sources",
@@ -78,19 +78,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Export, all of it or nothing."""
+    from bam_core.servo.added import added_names
     from bam_core.servo.model import published_names, servo_names
 
     output = Path(arguments.output)
     sources: list[str] = arguments.sources
+    names = (*servo_names(), *added_names())
     for source in sources:
         is_name = Path(source).name == source and not Path(source).suffix
-        if is_name and source not in servo_names() and not Path(source).exists():
-            raise UnknownName("servo or recording", source, servo_names())
+        if is_name and source not in names and not Path(source).exists():
+            raise UnknownName("servo or recording", source, names)
     export_lerobot.require_lerobot(arguments)
     if arguments.lerobot:
         export_lerobot.export_dataset(sources, output, arguments)
         return 0
-    library = {*servo_names(), *published_names()}
+    library = {*names, *published_names()}
     servos = [source for source in sources if source in library or Path(source).suffix in (".yaml", ".yml")]
     if servos and len(sources) > 1:
         raise Conflict(

@@ -56,7 +56,7 @@ def export_dataset(sources: Sequence[str], output: Path, arguments: argparse.Nam
     from bam_core.robot.lerobot_writer import DatasetSettings, write_dataset
     from bam_core.robot.load import RunSettings, load_runs
     from bam_core.text.finding import log_findings
-    from bam_core.text.robot_findings import JointsFinding
+    from bam_core.text.robot_evidence_findings import JointsFinding
 
     # A dataset keeps no gains, so a run without any will do.
     settings_of_runs = RunSettings(kp=1.0, kd=0.0, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import sys
 from pathlib import Path
 
 from bam_core.errors import Conflict, Missing, OutOfRange, WrongType
@@ -36,6 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kd", type=float, metavar="KD", help="derivative gain, firmware units (default: 0)"
     )
     training.add_argument(
+        "--ki",
+        type=float,
+        metavar="KI",
+        help="integral gain, firmware units: no drive has one, and its absence is priced (default: 0)",
+    )
+    training.add_argument(
         "--draws",
         type=int,
         metavar="N",
@@ -48,7 +55,7 @@ def require_target(arguments: argparse.Namespace) -> None:
     """Refuse options of training programs where none is named."""
     if arguments.seed is not None:
         raise Conflict("--seed", "is for draws", expected="--draws N", advice="leave it out")
-    for name in ("kd", "motion"):
+    for name in ("kd", "ki", "motion"):
         if getattr(arguments, name) is not None:
             raise Conflict(
                 f"--{name}", "is for training programs", expected="--to TARGET", advice="leave it out"
@@ -77,8 +84,11 @@ def export_drive(servos: list[str], output: Path, arguments: argparse.Namespace)
         raise WrongType("--output", output.name, f"FILE{suffix} for {arguments.to}", advice="rename it")
     require_file(output)
     servo = load_servo(servos[0])
-    gains = DriveGains(kp=arguments.kp, kd=arguments.kd or 0.0, supply_voltage=arguments.vin)
+    gains = DriveGains(
+        kp=arguments.kp, kd=arguments.kd or 0.0, ki=arguments.ki or 0.0, supply_voltage=arguments.vin
+    )
     motions = None if arguments.motion is None else load_recordings(arguments.motion)
+    print(f"{servos[0]}: fits a drive to the whole law, some seconds", file=sys.stderr, flush=True)
     priced = fit_drive(servo, gains, motions)
     draws = drive_draws(servos[0], gains, priced)
     write_text(output, writer(servo, gains, priced, draws))
@@ -103,7 +113,7 @@ def export_draws(servos: list[str], output: Path, arguments: argparse.Namespace)
         raise Conflict(
             "--draws", "is for servos", expected="a servo's file or library name", advice="leave it out"
         )
-    for name in ("to", "motion", "kp", "kd", "vin", "bench", "actuator"):
+    for name in ("to", "motion", "kp", "kd", "ki", "vin", "bench", "actuator"):
         if getattr(arguments, name) is not None:
             raise Conflict(f"--{name}", "is not for --draws", advice="leave it out")
     if arguments.draws < 1:

@@ -107,13 +107,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise WrongValue("--test", rule, "a rule that holds logs out, as kp=400")
     with tqdm(desc="gear", total=trials, unit="trial", disable=None, leave=False) as bar:
 
-        def say(done: int, error: float) -> None:
+        def report(done: int, error: float) -> None:
             bar.update(done - bar.n)
             if math.isfinite(error):
                 bar.set_postfix_str(f"best {1e3 * error:.2f} mrad", refresh=False)
 
         fit = fit_gear(
-            split.train, servo, trials=trials, seed=arguments.seed, bench_effects=recorded, say=say
+            split.train, servo, trials=trials, seed=arguments.seed, bench_effects=recorded, report=report
         )
     held_out = _mean(fit.validate(split.test, servo))
     errors = {_FIT: (fit.train_mae, held_out)}

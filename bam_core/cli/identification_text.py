@@ -32,7 +32,7 @@ def models_table(result: Identification) -> str:
 
 
 def effects_table(result: Identification) -> str:
-    """Say what the chosen model's errors become without each effect, in mrad; empty where it has none."""
+    """Return what the chosen model's errors become without each effect, in mrad; empty where it has none."""
     if not result.effects:
         return ""
     first = result.effects[0]

@@ -9,7 +9,7 @@ import logging
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bam_core.identification.execution import Progress
     from bam_core.identification.result import Identification
     from bam_core.identification.settings import IdentifySettings
+    from bam_core.identification.uncertainty.unit_prior import UnitPrior
     from bam_core.recordings.load import Loaded
     from bam_core.recordings.recording import Recording
     from bam_core.servo.model import ServoModel
@@ -81,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=1,
         metavar="N",
-        help="search and choose N times, with seeds from --seed on and the same test logs, and tell by how "
+        help="search and choose N times, with seeds from --seed on and the same test logs, and print by how "
         "much results differ; the first one is written (default: 1; each takes as long)",
     )
     add_test(
@@ -101,8 +102,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "friction_temperature, bridge_coasting, firmware_gain, limit_shortfall, sensor_delay, "
         "encoder_quantisation, load_inertia, friction_direction, goal_slew_time (of the servo), zero_offset, "
         "command_delay, arm_compliance, arm_backlash, arm_mass, supply_ripple, load_gyration (of the bench) "
-        "(default: those that the servo's file names; one is dropped if without it neither the error in "
-        "selection nor that in training grows notably)",
+        "(default: those that the servo's file names; an effect is removed if the fit is not clearly worse "
+        "without it)",
     )
     parser.add_argument(
         "--uncertainty",
@@ -116,10 +117,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="assumed error, one standard deviation, of what the logs say about the bench; it widens the "
+        help="assumed error, one standard deviation, of what the logs state about the bench; it widens the "
         "intervals. mass, arm_mass, inertia and supply are relative (0.03 is 3 %%), length in m, zero in "
         "rad, delay in s, as in --tolerance mass=0.03; may be repeated (default: mass 0.01, arm_mass 0.05, "
         "supply 0.01, length 0.001, zero 0.002, delay 0.0005, inertia 0.03)",
+    )
+    parser.add_argument(
+        "--prior",
+        metavar="FILE",
+        help="servo file of the type, as 'bam fleet' writes it: a new unit of this type is identified from "
+        "few runs, two at least; parameters that these do not determine stay as the type has them (then "
+        "--servo and --models are those of FILE)",
     )
     parser.add_argument(
         "--storage",
@@ -154,6 +162,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.text.finding import log_findings
     from bam_core.text.tolerance_words import tolerances_from
 
+    prior = None if arguments.prior is None else _prior(arguments)
     missing = [name for name in _REQUIRED if not getattr(arguments, name)]
     if missing:
         others = "".join(f", and --{name}" for name in missing[1:])
@@ -190,6 +199,7 @@ def run(arguments: argparse.Namespace) -> int:
         effects=None if arguments.effects is None else _listed(arguments.effects),
         uncertainty=_listed(arguments.uncertainty),
         tolerances=tolerances,
+        prior=prior,
         strict=arguments.strict,
     )
     if arguments.by is None:
@@ -198,25 +208,39 @@ def run(arguments: argparse.Namespace) -> int:
     return _identify_each(loaded, servo, settings, arguments)
 
 
+def _prior(arguments: argparse.Namespace) -> UnitPrior:
+    """Return the prior; it names the servo and the friction model that the command line leaves out."""
+    from bam_core.identification.uncertainty.unit_prior import load_unit_prior
+    from bam_core.text.data_findings import PriorOfOneUnit
+    from bam_core.text.finding import log_findings
+
+    prior = load_unit_prior(arguments.prior)
+    if prior.prediction.units is None:
+        log_findings(log, [PriorOfOneUnit(file=Path(arguments.prior))])
+    arguments.servo = arguments.servo or arguments.prior
+    arguments.models = arguments.models or prior.servo.friction_model
+    return prior
+
+
 def _identify_each(
     loaded: Loaded, servo: ServoModel, settings: IdentifySettings, arguments: argparse.Namespace
 ) -> int:
     """Identify every unit or session on its own; what one lacks does not stop the others."""
     from bam_core.recordings.labels import by_label
 
-    if settings.test_recordings:
-        raise Conflict(
-            "--test", "names files", expected=f"a rule, with --by {arguments.by}", advice="give a rule"
-        )
     groups = by_label(loaded, arguments.by, arguments.logs)
+    own = _own_settings(groups, settings, arguments)
     failed = []
     for name, group in groups.items():
         print(f"{arguments.by} {name}: {len(group.recordings)} recordings", flush=True)
         try:
-            _identify(group, servo, settings, arguments, str(Path(arguments.output) / name))
+            _identify(group, servo, own[name], arguments, str(Path(arguments.output) / name))
         except BamError as error:
             log.warning("%s %s: %s", arguments.by, name, error)
             failed.append(name)
+        except KeyboardInterrupt as stop:
+            later = list(groups)[list(groups).index(name) + 1 :]
+            raise _with_later(stop, [f"{arguments.by} {label}" for label in later]) from None
     if len(failed) == len(groups):
         raise BadData(
             f"--by {arguments.by}", "none could be identified", advice="see the warnings above, one for each"
@@ -224,6 +248,38 @@ def _identify_each(
     if len(groups) - len(failed) > 1:
         print(f"compare them with: bam fleet {arguments.output}")
     return 0
+
+
+def _own_settings(
+    groups: Mapping[str, Loaded], settings: IdentifySettings, arguments: argparse.Namespace
+) -> dict[str, IdentifySettings]:
+    """Return the settings of every unit or session: each has its own of the files that --test names."""
+    from bam_core.recordings.labels import by_label
+    from bam_core.recordings.load import Loaded
+
+    held_out = settings.test_recordings
+    if not held_out:
+        return dict.fromkeys(groups, settings)
+    roots = [*arguments.logs, *arguments.test]
+    tests = by_label(Loaded(recordings=list(held_out), excluded=()), arguments.by, roots)
+    for name in groups.keys() ^ tests.keys():
+        lacking = "test" if name in groups else "training"
+        raise Missing(
+            f"{arguments.by} {name}, recordings",
+            f"one or more for {lacking}",
+            advice=f"with --by {arguments.by}, give files of each to LOGS and to --test",
+        )
+    return {name: replace(settings, test=tests[name].recordings) for name in groups}
+
+
+def _with_later(stop: KeyboardInterrupt, later: Sequence[str]) -> KeyboardInterrupt:
+    """Return a stop that also names what was not begun."""
+    from bam_core.text.output_findings import Unfinished
+
+    finding = stop.args[0] if stop.args else None
+    if not isinstance(finding, Unfinished):
+        return stop
+    return type(stop)(replace(finding, not_done=(*finding.not_done, *later)))
 
 
 def _identify(
@@ -250,7 +306,7 @@ def _identify(
             interrupted=kept.keep,
         )
     write_identification(result, output)
-    _tell(result, arguments.servo)
+    _print_result(result, arguments.servo)
     print(
         f"{time.monotonic() - start:.0f} s in all, with selection, uncertainty and plots; "
         f"wrote {Path(output)}, see it with: bam report {output}"
@@ -258,7 +314,7 @@ def _identify(
     print(*result.verdict.lines, sep="\n")  # again, where it stays in view
 
 
-def _tell(result: Identification, servo: str) -> None:
+def _print_result(result: Identification, servo: str) -> None:
     """Print the verdict, errors, effects and the choice; warn about what not to rely on."""
     from bam_core.cli.identification_text import effects_table, models_table, small_parameters
     from bam_core.text.finding import log_findings
@@ -290,7 +346,7 @@ def _listed(text: str) -> list[str]:
 def _test(
     words: Sequence[str], loaded: Loaded, arguments: argparse.Namespace
 ) -> tuple[Loaded, str | list[Recording]]:
-    """Take one rule, or files; return LOGS and the rule or the files' logs, with names to tell all apart."""
+    """Take one rule, or files; return LOGS and the rule or the files' logs, with unequal names."""
     from bam_core.identification.data.split import NO_TEST, is_rule
     from bam_core.recordings import load_usable
     from bam_core.recordings.discovery import unique_names

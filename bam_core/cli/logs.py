@@ -99,6 +99,7 @@ def _is_log(word: str) -> bool:
     path = Path(word)
     if path.suffix in _SERVO_FILES or not path.exists():
         return False
-    from bam_core.servo.model import servo_names  # most commands need not wait for it
+    from bam_core.servo.added import added_names  # most commands need not wait for it
+    from bam_core.servo.model import servo_names
 
-    return word not in servo_names()  # such as a directory of results called mx64
+    return word not in (*servo_names(), *added_names())  # such as a directory of results called mx64

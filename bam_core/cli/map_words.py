@@ -16,7 +16,8 @@ def add_map(parser: argparse._ActionsContainer) -> None:
         default=[],
         metavar="FILE|NAME|RECORDED=JOINT,...",
         help="what columns, topics and joints of the logs are, as the section map of a bench.yaml (default: "
-        "the one above a log): a YAML file, sage_so101, or joints, as in --map 'main_*=*,lift=-lift+0.12'",
+        "the one above a log): a YAML file, sage_so101, jandi_mx106, or joints, as in "
+        "--map 'main_*=*,lift=-lift+0.12'",
     )
 
 

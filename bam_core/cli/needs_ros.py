@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Say what is missing.
+    """Name what is missing.
 
     Raises:
         MissingSoftware: always.

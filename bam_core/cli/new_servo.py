@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam servos new``: a file for a servo that the library does not have, from what its data sheet says."""
+"""``bam servos new``: a file for a servo that the library does not have, from its data sheet."""
 
 from __future__ import annotations
 
 import argparse
 import math
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -25,6 +26,8 @@ _GUESSED_GAIN = 5.0
 _POSSIBLE_GAINS = (0.0005, 1.0)
 """Share of the largest demand per rad and unit of kp, of any servo. Known ones have 0.0018 (XL330 under
 current control) to 0.165 (STS3215), so both ends lie a factor of three or more beyond."""
+
+_NUMBER = re.compile(r"[0-9.]+(e[-+]?[0-9]+)?", re.IGNORECASE)  # without a unit
 
 _UNKNOWN_LAW = "unknown"
 """Answer to --firmware where no law of the library is the servo's."""
@@ -98,7 +101,9 @@ LAWS: Mapping[str, tuple[Question, ...]] = MappingProxyType(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``bam servos new``."""
-    group = parser.add_argument_group("what 'new' asks for where it is not given, as the data sheet says it")
+    group = parser.add_argument_group(
+        "what 'new' asks for where it is not given, as in the data sheet; a number without a unit is SI"
+    )
     group.add_argument(
         "--from",
         dest="base",
@@ -139,13 +144,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask, write the file, and say what to do with it."""
+    """Ask, write the file, and print what to do with it."""
     from bam_core.servo.data_sheet import DataSheet, servo_from_data_sheet
 
     if arguments.base is not None:
         return _derive(arguments)
     if arguments.gear_ratio is not None:
-        raise Missing("--from", "the servo with the motor that --gear-ratio is for")
+        raise Missing(
+            "--from",
+            "the servo with the motor that --gear-ratio is for",
+            advice="leave it out if torque and speed are those of the output shaft",
+        )
     if arguments.motors is not None:
         raise Missing("--from", "the servo of which --motors are on one joint")
     path = _new_file(arguments.file)
@@ -162,15 +171,39 @@ def run(arguments: argparse.Namespace) -> int:
         gain_factors=law.gain_factors,
     )
     servo.save(path)
-    by_stall, by_speed = sheet.torque_constants
-    if not 0.5 < by_stall / by_speed < 2.0:
+    if not _agrees(sheet):
+        by_stall, by_speed = sheet.torque_constants
+        units = units_that_agree(sheet, arguments)
+        agreed = f"a number without a unit is SI, they agree with {' or '.join(units)}"
+        cure = agreed if units else "check these values"
         print(
-            f"k_t is {by_stall:.3g} N·m/A from stall, but {by_speed:.3g} from the speed without load: check "
-            f"these values; the search covers both"
+            f"k_t is {by_stall:.3g} N·m/A from stall, but {by_speed:.3g} from the speed without load: "
+            f"{cure}; the search covers both"
         )
     print(law.remark)
     print(f"wrote {path}; try: bam identify recordings --servo {path} --models all --output identified")
     return 0
+
+
+def _agrees(sheet: DataSheet) -> bool:
+    """Return whether both k_t of a data sheet are alike, as far as losses let them."""
+    by_stall, by_speed = sheet.torque_constants
+    return 0.5 < by_stall / by_speed < 2.0
+
+
+def units_that_agree(sheet: DataSheet, arguments: argparse.Namespace) -> list[str]:
+    """Return options of the data sheet, each a bare number, with the unit that would make k_t agree."""
+    agreeing = []
+    for question in SHEET[1:]:
+        text = getattr(arguments, question.field)
+        if text is None or not _NUMBER.fullmatch(text.strip()):
+            continue
+        for unit in list(question.units)[1:]:
+            value = question.value(f"{text} {unit}")
+            if _agrees(replace(sheet, **{question.field: value})):
+                agreeing.append(f"--{question.option} '{text} {unit}'")
+                break  # the units of data sheets come first
+    return agreeing
 
 
 def _derive(arguments: argparse.Namespace) -> int:

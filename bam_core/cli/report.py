@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the page and say where it is."""
+    """Write the page and print where it is."""
     from bam_core.report import is_of_robot, load_results, load_robot_results, render, render_robot
 
     verdict = None

@@ -7,6 +7,7 @@ import argparse
 
 from bam_core.cli import new_servo
 from bam_core.errors import Conflict
+from bam_core.text.gain_words import gain_words
 from bam_core.text.table import format_table
 
 EXAMPLE = (
@@ -43,20 +44,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the list or one servo's file."""
+    from bam_core.servo.added import added_folder, added_names
+    from bam_core.servo.families import LEROBOT_GAINS
     from bam_core.servo.model import load_servo, published_names, servo_names
 
     if arguments.servo == "new":
         return new_servo.run(arguments)
     if arguments.file is not None:
         raise Conflict(
-            arguments.file, "is one argument too many", expected="a servo alone", advice="leave it out"
+            arguments.file,
+            "is one argument too many",
+            expected="a servo alone",
+            advice=f"write 'bam servos {arguments.file}'"
+            if arguments.servo in ("show", "list")
+            else "leave it out",
         )
     if arguments.servo is not None:
-        print(load_servo(arguments.servo).to_yaml(), end="")
+        servo = load_servo(arguments.servo)
+        print(servo.to_yaml(), end="")
+        words = gain_words(servo.firmware.factory_kp, LEROBOT_GAINS.get(servo.firmware.name))
+        print(*(f"# {line}" for line in words), sep="\n")  # what is printed is a servo file all the same
         return 0
     header = ("name", "title", "firmware", "supply V", "k_t N·m/A", "R Ω", "J_m kg·m²", "friction")
     rows = []
-    for name in servo_names():
+    for name in (*servo_names(), *added_names()):
         servo = load_servo(name)
         motor = servo.motor
         rows.append(
@@ -72,5 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
             )
         )
     print(format_table(header, rows))
+    if added_names():
+        print(f"added, in {added_folder()}: {', '.join(added_names())}")
     print(f"as others published them, for their integrator: {', '.join(published_names())}")
     return 0

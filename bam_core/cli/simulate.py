@@ -70,6 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kd", metavar="KD|JOINT=KD,...", help="derivative gain, likewise (default: a bench.yaml, or 0)"
     )
     bench.add_argument(
+        "--ki", metavar="KI|JOINT=KI,...", help="integral gain, likewise (default: a bench.yaml, or 0)"
+    )
+    bench.add_argument(
         "--vin", type=quantity_in(VOLTAGE), metavar="V", help="supply (default: the servo's nominal one)"
     )
     parser.add_argument(
@@ -103,7 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Simulate, compare where there is something to compare with, and say how it went."""
+    """Simulate, compare where there is something to compare with, and print the result."""
     from bam_core.servo.model import load_servo
 
     if arguments.robot is not None:
@@ -145,4 +148,4 @@ def _require_opengl(arguments: argparse.Namespace) -> None:
 
 def _check_dt(dt: float) -> None:
     if not _FINEST_DT <= dt <= _COARSEST_DT:
-        raise OutOfRange("--dt", dt, f"{_FINEST_DT:g} to {_COARSEST_DT:g}", told=f"{dt:g} s")
+        raise OutOfRange("--dt", dt, f"{_FINEST_DT:g} to {_COARSEST_DT:g}", printed=f"{dt:g} s")

@@ -58,15 +58,17 @@ def run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
         **BENCH_DEFAULTS,
         "kp": servo.firmware.factory_kp,
         "kd": 0.0,
+        "ki": 0.0,
         "vin": servo.nominal_voltage,
     }
     option = {
         name: default if (given := getattr(arguments, name)) is None else given
         for name, default in defaults.items()
     }
-    for name in ("kp", "kd"):
+    for name in ("kp", "ki", "kd"):
         option[name] = _one_gain(f"--{name}", option[name])
-    require_gain("--kd", option["kd"], "kd")
+    for name in ("ki", "kd"):
+        require_gain(f"--{name}", option[name], name)
     for name, quantity in (("kp", "kp"), ("vin", "supply_voltage")):
         least, most = PLAUSIBLE[quantity]
         if not least <= option[name] <= most:
@@ -84,6 +86,7 @@ def run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
             supply_voltage=option["vin"],
             position=float(goal[0]),
             kd=option["kd"],
+            ki=option["ki"],
         ),
         dt=arguments.dt,
         kp=option["kp"],
@@ -95,7 +98,7 @@ def run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
     )
     print(
         f"simulated with a load of {option['mass']:g} kg at {option['length']:g} m,"
-        f" arm {option['arm_mass']:g} kg; kp {option['kp']:g}, kd {option['kd']:g};"
+        f" arm {option['arm_mass']:g} kg; kp {option['kp']:g}, ki {option['ki']:g}, kd {option['kd']:g};"
         f" supply {option['vin']:g} V"
     )
     if arguments.output:
@@ -122,7 +125,7 @@ def run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
     from bam_core.mujoco import replay_recording
     from bam_core.recordings import load_recordings
 
-    for name in (*BENCH_DEFAULTS, "kp", "kd", "vin"):
+    for name in (*BENCH_DEFAULTS, "kp", "ki", "kd", "vin"):
         if getattr(arguments, name) is not None:
             raise Conflict(f"--{name.replace('_', '-')}", "not with --recording, which holds its own")
     rows, errors = [], []
@@ -166,7 +169,7 @@ def _show(arguments: argparse.Namespace, simulated: Replay, bench: PendulumBench
 def _warn_of_ill_posed_gear(
     servo: ServoModel, benches: Sequence[PendulumBench], bench_effects: BenchEffects
 ) -> None:
-    """Say where a gear is ill-posed with a load (Kikuuwe eq. 29); it is simulated all the same."""
+    """Warn where a gear is ill-posed with a load (Kikuuwe eq. 29); it is simulated all the same."""
     from bam_core.gears.posedness import ill_posed
 
     log_findings(log, ill_posed(servo, benches, bench_effects))

@@ -72,7 +72,7 @@ def native_servos(names: Mapping[str, str], arguments: argparse.Namespace) -> di
     from bam_core.recordings.header_corrections import rules_above
     from bam_core.servo.gains import gain_from_text, gain_of, over, require_gain
 
-    gains: dict[str, Gain | None] = {"kp": None, "kd": None}
+    gains: dict[str, Gain | None] = {"kp": None, "kd": None, "ki": None}
     supply: float | None = None
     for rule in rules_above(Path(arguments.robot)):
         for name, value in () if rule.where else rule.set.items():  # where: of recordings
@@ -87,11 +87,11 @@ def native_servos(names: Mapping[str, str], arguments: argparse.Namespace) -> di
             gains[name] = over(gains[name], given, names, f"--{name}")
     servos = {}
     for joint, servo in names.items():
-        kd = gain_of(gains["kd"], joint) or 0.0
         native = NativeServo(
             servo=servo,
             kp=gain_of(gains["kp"], joint),
-            kd=kd,
+            kd=gain_of(gains["kd"], joint) or 0.0,
+            ki=gain_of(gains["ki"], joint) or 0.0,
             supply_voltage=supply if arguments.vin is None else arguments.vin,
         )
         try:

@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
             dt,
             f"{_FINEST_DT:g} to {_COARSEST_DT:g}: firmware computes its duty every few milliseconds, coarser "
             "steps simulate another controller",
-            told=f"{dt:g} s",
+            printed=f"{dt:g} s",
             advice="correct it or leave it out",
         )
     if arguments.draws and arguments.draws < LEAST_DRAWS:
@@ -171,7 +171,7 @@ def _trained_on(servo: ServoModel, recordings: Sequence[Recording]) -> tuple[str
 
 
 def _prediction(path: str) -> Prediction | None:
-    """Return what to draw a servo from; None, with a warning, where its file says nothing of errors."""
+    """Return what to draw a servo from; None, with a warning, where its file has no errors."""
     from bam_core.identification.uncertainty.prediction_file import prediction_for
 
     try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The errors that a user can cause, by kind: each knows the objects that its line is about.
 
-Programs tell errors apart by type and attributes; the words may be improved in any version. Every kind
+Programs distinguish errors by type and attributes; the words may be improved in any version. Every kind
 composes its line from the objects, so that it has the same shape everywhere::
 
     thing: what is wrong (what was expected); what to do
@@ -108,7 +108,7 @@ class UnknownName(BamError):
 
 
 class WrongValue(BamError):
-    """A value that is not what the place can take; its subclasses say in which way.
+    """A value that is not what the place can take; its subclasses name the fault.
 
     Attributes:
         thing: what has the value, such as "motor resistance".
@@ -117,7 +117,7 @@ class WrongValue(BamError):
     """
 
     def __init__(
-        self, thing: str, value: object, expected: str, *, told: str = "", advice: str = CORRECT_IT
+        self, thing: str, value: object, expected: str, *, printed: str = "", advice: str = CORRECT_IT
     ) -> None:
         """Compose the line.
 
@@ -125,11 +125,11 @@ class WrongValue(BamError):
             thing: what has the value.
             value: what was given.
             expected: what the place takes, in words.
-            told: the value as the line prints it, such as "7 V"; default text in quotes, all else as it is.
+            printed: the value as the line prints it, such as "7 V"; default: text in quotes, else as it is.
             advice: what to do.
         """
         self.thing, self.value, self.expected, self.advice = thing, value, expected, advice
-        shown = told or (repr(value) if isinstance(value, str) else str(value))
+        shown = printed or (repr(value) if isinstance(value, str) else str(value))
         shown = _shortened(shown, _LONGEST_VALUE)
         super().__init__(f"{thing}: is {shown} (expected {expected}); {advice}")
 
@@ -208,7 +208,7 @@ class BadData(Conflict):
 
 
 class FileError(BamError):
-    """Something is wrong with a file or directory; its subclasses say what.
+    """Something is wrong with a file or directory; its subclasses name it.
 
     Attributes:
         path: of the file or directory.
@@ -245,11 +245,11 @@ class Unreadable(FileError):
 
         Args:
             path: of the file.
-            reason: what the system said, or what is wrong, in words.
+            reason: the message of the system, or what is wrong, in words.
             expected: in words; may be empty.
             advice: what to do.
         """
-        problem = f"cannot be read ({_told(reason)})" if isinstance(reason, OSError) else reason
+        problem = f"cannot be read ({_system_message(reason)})" if isinstance(reason, OSError) else reason
         super().__init__(path, problem, expected=expected, advice=advice)
 
 
@@ -285,11 +285,11 @@ class NotWritable(FileError):
 
         Args:
             path: of the output.
-            reason: what the system said, or what is in the way, in words.
+            reason: the message of the system, or what is in the way, in words.
             expected: in words; may be empty.
             advice: what to do.
         """
-        problem = f"cannot be written ({_told(reason)})" if isinstance(reason, OSError) else reason
+        problem = f"cannot be written ({_system_message(reason)})" if isinstance(reason, OSError) else reason
         super().__init__(path, problem, expected=expected, advice=advice)
 
 
@@ -336,7 +336,7 @@ class Unavailable(BamError):
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, where a command ends on it as on Ctrl-C; the exit status tells them apart."""
+    """SIGTERM, where a command ends on it as on Ctrl-C; the exit status differs."""
 
 
 def close_name(name: str, valid: Iterable[str]) -> str | None:
@@ -370,5 +370,5 @@ def _shortened(text: str, longest: int) -> str:
     return f"{text[:half]}...{text[-half:]}"
 
 
-def _told(reason: OSError) -> str:
+def _system_message(reason: OSError) -> str:
     return reason.strerror or str(reason)

@@ -52,7 +52,7 @@ class Limits:
             object.__setattr__(self, name, values)
             if values.shape != shape or values.ndim != 1 or np.any(np.isnan(values)):
                 kind = WrongShape if values.shape != shape or values.ndim != 1 else OutOfRange
-                raise kind(f"limits {name}", values, "a number per joint", told=str(values.tolist()))
+                raise kind(f"limits {name}", values, "a number per joint", printed=str(values.tolist()))
         if np.any(self.low >= self.high) or np.any(self.speed <= 0.0) or np.any(self.torque <= 0.0):
             raise Conflict("limits", "low >= high, or speed or torque not above 0", advice="correct them")
 
@@ -136,7 +136,9 @@ class PieceBuffer:
         place = np.array(position, dtype=np.float64)
         if place.shape != limits.low.shape or not np.all(np.isfinite(place)):
             kind = WrongShape if place.shape != limits.low.shape else OutOfRange
-            raise kind("buffer position", place, f"{len(limits.low)} finite angles", told=str(place.tolist()))
+            raise kind(
+                "buffer position", place, f"{len(limits.low)} finite angles", printed=str(place.tolist())
+            )
         self._limits = limits
         self._rules = HandOver() if hand_over is None else hand_over
         held = np.zeros((len(place), COEFFICIENTS))
@@ -202,14 +204,14 @@ class PieceBuffer:
         left = piece.end - start
         if left <= _TICK:
             raise OutOfRange(
-                f"{name}, end", left, "a time to come", told=f"{-left:.3g} s ago", advice="send it earlier"
+                f"{name}, end", left, "a time to come", printed=f"{-left:.3g} s ago", advice="send it earlier"
             )
         if start > now + rules.horizon:
             raise OutOfRange(
                 f"{name}, start",
                 start - now,
                 f"at most {rules.horizon:g} s ahead",
-                told=f"{start - now:.3g} s ahead",
+                printed=f"{start - now:.3g} s ahead",
                 advice="send it later",
             )
         before, fresh = self.at(start), piece.at(start)
@@ -292,7 +294,7 @@ def _require_no_jump(gaps: tuple[Array, Array, Array], rules: HandOver, limits: 
                 f"{name}, jump of {kind} of {limits.joint(joint)}",
                 -gap[joint],
                 f"at most {most:g}",
-                told=f"{-gap[joint]:.3g} {unit}",
+                printed=f"{-gap[joint]:.3g} {unit}",
                 advice="begin where what was planned leads",
             )
 
@@ -316,6 +318,6 @@ def _require_limits(piece: Piece, limits: Limits, name: str) -> None:
                 f"{name}, {quantity} of {limits.joint(joint)}",
                 (least[joint], most[joint]),
                 f"within {low[joint]:.4g} to {high[joint]:.4g}",
-                told=f"{least[joint]:.4g} to {most[joint]:.4g} {unit}",
+                printed=f"{least[joint]:.4g} to {most[joint]:.4g} {unit}",
                 advice="slow it down or keep away",
             )

@@ -37,7 +37,7 @@ class Opposition:
         require_positive("opposition", drop=self.drop, resume=self.resume)
         if self.resume >= self.drop:
             raise OutOfRange(
-                "opposition resume", self.resume, f"below drop, {self.drop:g}", told=f"{self.resume:g}"
+                "opposition resume", self.resume, f"below drop, {self.drop:g}", printed=f"{self.resume:g}"
             )
 
 

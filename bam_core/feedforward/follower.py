@@ -262,13 +262,13 @@ class Follower:
             raise WrongShape("trajectory positions, shape", points.position.shape, f"(points, {joints})")
         first, last = float(points.time[0]), float(points.time[-1])
         if not math.isfinite(start):
-            raise OutOfRange("trajectory start", start, "a finite time", told=f"{start:g} s")
+            raise OutOfRange("trajectory start", start, "a finite time", printed=f"{start:g} s")
         if last <= 0.0:
             raise OutOfRange(
                 "trajectory end",
                 last,
                 "> 0",
-                told=f"{last:.3g} s after its start",
+                printed=f"{last:.3g} s after its start",
                 advice="let it last longer",
             )
         # Before it is cut into pieces: with a wrong time they could be billions.
@@ -278,7 +278,7 @@ class Follower:
                 "trajectory reach",
                 reach,
                 f"at most {self._rules.horizon:g} s",
-                told=f"{reach:.3g} s ahead",
+                printed=f"{reach:.3g} s ahead",
                 advice="send it later, or in parts",
             )
 
@@ -289,7 +289,7 @@ class Follower:
                     "trajectory end",
                     last,
                     f"more than {late:.3g} s",
-                    told=f"{last:.3g} s after its start, {late - last:.3g} s too early to be planned",
+                    printed=f"{last:.3g} s after its start, {late - last:.3g} s too early to be planned",
                     advice="send it earlier, or let it last longer",
                 )
             led = points.led_from(buffer.at(start + late), late) if first > late else points

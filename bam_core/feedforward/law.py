@@ -53,7 +53,7 @@ class FeedForwardLaw:
                 f"servo '{servo.name}', load_motor + load_motor_stribeck",
                 share,
                 "< 1: else friction outgrows every torque",
-                told=f"{share:g}",
+                printed=f"{share:g}",
                 advice="feed forward with another friction model",
             )
         coefficients = tuple(friction.coefficients().values())

@@ -186,7 +186,7 @@ def fit_pieces(
             "pieces",
             count,
             f"at most {_MOST}",
-            told=f"{count} of {piece_duration:g} s",
+            printed=f"{count} of {piece_duration:g} s",
             advice="shorten the motion, or make pieces longer",
         )
     duration = (end - begin) / count
@@ -249,7 +249,7 @@ def _increasing(time: ArrayLike, least: int) -> Array:
             f"points time, point {late[0] + 1}",
             second,
             f"more than {first:g} s, the time of the point before",
-            told=f"{second:g} s",
+            printed=f"{second:g} s",
         )
     return times
 
@@ -266,7 +266,7 @@ def _checked(name: str, values: ArrayLike, shape: tuple[int, ...] | None) -> Arr
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise WrongType(
-            f"points {name}", values, "as many in every row", told="not an array of numbers"
+            f"points {name}", values, "as many in every row", printed="not an array of numbers"
         ) from None
     if shape is not None and array.shape != shape:
         raise WrongShape(f"points {name}, shape", array.shape, f"{shape}")

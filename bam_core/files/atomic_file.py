@@ -44,7 +44,7 @@ def scratch(path: Path, place: Path | None = None) -> Iterator[Path]:
     """Give a hidden name under which a file or directory is made that shall take the place of another one.
 
     What is left of that name at the end is removed, and first what processes have left that were killed
-    between. Other machines and containers may write the same file at the same time: their process numbers say
+    between. Other machines and containers may write the same file at once: their process numbers show
     nothing here, so that only what is old is taken for left.
 
     Args:

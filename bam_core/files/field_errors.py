@@ -97,7 +97,7 @@ class FieldErrors:
         shown = "text" if not place and isinstance(error.value, str) else self._shown(error.value)
         name = self._name(place) or "content"
         advice = error.advice or self.advice or self.cure(error.value, error.expected)
-        return WrongType(name, error.value, error.expected, told=shown, advice=advice)
+        return WrongType(name, error.value, error.expected, printed=shown, advice=advice)
 
     def cure(self, value: object, expected: str) -> str:
         """Return what to do where a value is not what was expected."""

@@ -54,7 +54,7 @@ def read_yaml(path: Path, *, otherwise: str = CORRECT_IT) -> Any:
     Raises:
         Unreadable: it is not there, or may not be read.
         Malformed: it is no text, or no YAML, has a key twice, or is larger than files of this kind are; the
-            line says where.
+            line names the place.
     """
     try:
         size = path.stat().st_size
@@ -130,7 +130,7 @@ def _require_sound(text: str, path: Path) -> None:
     """Refuse a document that is too large or has a key twice, before anything is built of it.
 
     Raises:
-        Malformed: it is; the line says where.
+        Malformed: it is; the line names the place.
         YAMLError: it is no YAML.
     """
     # Finished ones -> elements, and their text; an alias of one that is not finished is endless.

@@ -83,14 +83,16 @@ def simulate(
             stiffness, damping, limit = logs.stiffness[lane], logs.damping[lane], logs.demand_limit[lane]
             total = 0.0
             point, point_speed, acceleration = signals[0, GOAL, lane], 0.0, logs.goal_acceleration[lane]
-            overload, told = 0.0, signals[0, GOAL, lane]
+            overload, commanded = 0.0, signals[0, GOAL, lane]
             rate_time, past = logs.rate_time[lane], math.nan
+            integral_rate, integral = logs.integral_rate[lane], logs.integral[lane]
+            measured_integral = integral
             trip, threshold = stepping.overload_trip, stepping.overload_threshold * limit
             for k in range(length):
                 if stepping.restart > 0 and k % stepping.restart == stepping.restart // 2:
                     piece = k // stepping.restart
                     position, speed = inputs.restarts[piece, 0, lane], inputs.restarts[piece, 1, lane]
-                    past = math.nan
+                    past, integral = math.nan, measured_integral
                 if k % outcome.stride == 0:
                     outcome.trace[row, outcome.ends[column] + k // outcome.stride] = position
                 total += abs(position - signals[k, MEASURED, lane])
@@ -107,12 +109,22 @@ def simulate(
                 if rate_time > 0.0:
                     error += rate_time * (-speed if math.isnan(past) else (point - position - past) / dt)
                     past = point - position if enabled > 0.0 else math.nan
+                if integral_rate > 0.0:
+                    growth, most = integral_rate * dt, limit / stiffness
+                    seen = signals[k, MEASURED, lane]
+                    integral = law.integrated(integral, point - position, growth, most, stepping.dead_band)
+                    measured_integral = law.integrated(
+                        measured_integral, point - seen, growth, most, stepping.dead_band
+                    )
+                    if enabled <= 0.0:
+                        integral = measured_integral = 0.0
+                    error += integral
                 if enabled > 0.0:
-                    overload = law.overload_told(overload, told, goal, trip, stepping.resolution)
+                    overload = law.overload_told(overload, commanded, goal, trip, stepping.resolution)
                 else:
                     overload = 0.0
                 is_protected = overload >= trip
-                told = told if is_protected else goal
+                commanded = commanded if is_protected else goal
                 allowed = stepping.overload_limit * limit if is_protected else limit
                 wanted = law.demand(error, speed, stiffness, damping, limit)
                 if enabled > 0.0:

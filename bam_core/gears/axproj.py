@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Projection along axes, the step of many gears that act on each other (Kikuuwe eqs. 67, 71-73).
 
-With f = Φ(s, φ, P) for the friction torques, (55) says λ = φ + P·f whatever s is, and (67) becomes
+With f = Φ(s, φ, P) for the friction torques, by (55) λ = φ + P·f whatever s is, and (67) becomes
 
     w = v - A·f,   |f_i| <= |λ_i| + c_i,   f_i = (|λ_i| + c_i)·sgn(w_i) where w_i != 0,
 
@@ -86,7 +86,7 @@ def axproj(
     phi = _array("drive φ", drive, (count,))
     c = np.zeros(count) if extra is None else _array("load-independent friction", extra, (count,))
     if c.min(initial=0.0) < 0.0:
-        raise OutOfRange("axproj load-independent friction", c.min(), ">= 0", told=f"{c.min():g}")
+        raise OutOfRange("axproj load-independent friction", c.min(), ">= 0", printed=f"{c.min():g}")
     f = np.zeros(count) if start is None else _array("start", start, (count,)).copy()
     w, internal = np.empty(count), np.empty(count)
     problem = v, A, phi, P, c
@@ -132,5 +132,5 @@ def _array(what: str, value: ArrayLike, shape: tuple[int, ...] | None = None) ->
         expected = "one row" if shape is None else str(shape)
         raise WrongShape(f"axproj {what}, shape", array.shape, f"{expected}, eq. 67")
     if not np.isfinite(array).all():
-        raise OutOfRange(f"axproj {what}", array, "finite numbers", told="not finite everywhere")
+        raise OutOfRange(f"axproj {what}", array, "finite numbers", printed="not finite everywhere")
     return array

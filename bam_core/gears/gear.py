@@ -122,6 +122,6 @@ def require_load_independent(friction: Friction) -> None:
                 f"gear friction {name}",
                 getattr(friction, name),
                 "0: load-dependent friction is the gear's, eq. 14",
-                told=f"{getattr(friction, name):g}",
+                printed=f"{getattr(friction, name):g}",
                 advice="give viscous, coulomb and stribeck terms only",
             )

@@ -81,7 +81,7 @@ class GearedJoints:
                 "geared joints",
                 counts,
                 "one of each per joint",
-                told=f"{counts[0]} asymmetries, input inertias {self.input_inertia.shape}, {counts[-1]} "
+                printed=f"{counts[0]} asymmetries, input inertias {self.input_inertia.shape}, {counts[-1]} "
                 "frictions",
                 advice="correct them",
             )
@@ -186,7 +186,7 @@ class GearedJoints:
         if row.shape != (len(self),):
             raise WrongShape(f"geared joints {what}, shape", row.shape, f"{(len(self),)}, one per joint")
         if not np.isfinite(row).all():
-            raise OutOfRange(f"geared joints {what}", row, "finite numbers", told="not finite everywhere")
+            raise OutOfRange(f"geared joints {what}", row, "finite numbers", printed="not finite everywhere")
         return row
 
     def _inertia(self, output_inertia: ArrayLike) -> Array:
@@ -198,7 +198,7 @@ class GearedJoints:
                 f"{(len(self), len(self))}, square with a row per joint, eq. 49",
             )
         if not np.isfinite(M).all():
-            raise OutOfRange("geared joints M", M, "finite numbers, eq. 49", told="not finite everywhere")
+            raise OutOfRange("geared joints M", M, "finite numbers, eq. 49", printed="not finite everywhere")
         if not float(np.abs(M - M.T).max(initial=0.0)) <= 1e-9 * float(np.abs(M).max(initial=0.0)):
             raise Conflict(
                 "geared joints M",

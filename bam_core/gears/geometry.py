@@ -123,14 +123,14 @@ def _ends(contact: float | tuple[float, float], radius: float) -> tuple[float, f
     numbers = len(ends) == 2 and all(isinstance(end, Real) and math.isfinite(end) for end in ends)
     if not (numbers and ends[0] <= ends[1]):
         raise OutOfRange(
-            "spur gear contact", contact, "ξ in m, or (first, last) with first <= last", told=repr(contact)
+            "spur gear contact", contact, "ξ in m, or (first, last) with first <= last", printed=repr(contact)
         )
     if max(abs(ends[0]), abs(ends[1])) > radius:
         raise OutOfRange(
             "spur gear contact",
             contact,
             "near the pitch point",
-            told=f"{contact!r} m, beyond the larger wheel of {radius:g} m",
+            printed=f"{contact!r} m, beyond the larger wheel of {radius:g} m",
         )
     return ends
 
@@ -149,5 +149,5 @@ def _require_angle(what: str, value: float, *, zero: bool = False) -> None:
         low = "0" if zero else "above 0"
         degrees = f" ({value:g}° are {math.radians(value):.3g} rad)" if number and value > 0.0 else ""
         raise OutOfRange(
-            what, value, f"{low} to below π/2", told=f"{value!r} rad", advice=f"correct it{degrees}"
+            what, value, f"{low} to below π/2", printed=f"{value!r} rad", advice=f"correct it{degrees}"
         )

@@ -2,7 +2,7 @@
 """Identification of γ_u, γ_v and everything else that a servo behind a gear has, from pendulum recordings.
 
 Points drawn all over the space come first. Least squares carry the best of them, far apart, and what a servo
-model without a gear says, down their valleys, and the best of these on. CMA-ES ends with what counts, the
+model without a gear has them, down their valleys, and the best of these on. CMA-ES ends with what counts, the
 mean absolute error. γ_u and γ_v are held to 0..1 and 0..1.5: what they are for gears with friction of one
 sign, up to well beyond self-locking.
 """
@@ -55,8 +55,8 @@ class GearFit:
 
     Attributes:
         parameters: GEAR_PARAMETERS by name, SI.
-        standard_errors: of the free ones among them, SI, from how far logs differ in what they say; infinite
-            where the logs say nothing.
+        standard_errors: of the free ones among them, SI, from the spread of single logs; infinite
+            where the logs do not determine them.
         unidentifiable: free ones whose standard error is no less than that of a parameter of which only the
             search range is known.
         train_mae: mean over training logs of the mean absolute position error, rad.
@@ -104,19 +104,19 @@ def fit_gear(
     seed: int = 0,
     effects: Sequence[str] = _BENCH,
     bench_effects: BenchEffects = IDEAL_BENCH,
-    say: Callable[[int, float], None] = lambda done, error: None,
+    report: Callable[[int, float], None] = lambda done, error: None,
 ) -> GearFit:
     """Identify a servo behind a gear.
 
     Args:
         recordings: training logs.
-        servo: tells the firmware, within which bounds to search for what is known of the motor, and with its
+        servo: has the firmware, within which bounds to search for what is known of the motor, and with its
             own parameters one of the points to start from.
         trials: simulations of all training logs that it may take, LEAST_TRIALS or more.
         seed: of all that is drawn.
         effects: which of zero_offset and command_delay are free; the others are zero.
         bench_effects: of the point to start from that is the servo's own.
-        say: told the simulations so far and the least error so far, rad.
+        report: called with the simulations so far and the least error so far, rad.
 
     Raises:
         BamError: too few trials, no recordings, or an effect that this model does not have.
@@ -126,7 +126,7 @@ def fit_gear(
     for effect in effects:
         if effect not in _BENCH:
             raise UnknownName("gear effect", effect, _BENCH, advice="or leave it out")
-    search = _Search(recordings, servo, tuple(effects), bench_effects, trials, say)
+    search = _Search(recordings, servo, tuple(effects), bench_effects, trials, report)
     random = np.random.default_rng(seed)
     drawn = random.random((int(_SCATTER * trials), len(search.axes)))
     errors = search.errors(drawn)
@@ -161,7 +161,7 @@ class _Search:
         effects: tuple[str, ...],
         bench_effects: BenchEffects,
         trials: int,
-        say: Callable[[int, float], None],
+        report: Callable[[int, float], None],
     ) -> None:
         self.rollout = GearRollout(recordings, firmware=servo.firmware)
         known = search_space(FRICTION_MODELS["m2"], recordings, servo.search.ranges, effects)
@@ -169,7 +169,7 @@ class _Search:
         values = _known_values(servo, bench_effects)
         # Away from the bounds, where there is little slope to follow.
         self.known = np.clip([axis.coordinate(values[axis.name]) for axis in self.axes], 0.1, 0.9)
-        self.spent, self._trials, self._say = 0, trials, say
+        self.spent, self._trials, self._report = 0, trials, report
         self._least = math.inf
         # Every log counts the same, however long it is.
         self._shares = np.repeat(1.0 / np.sqrt(self.rollout.counts), self.rollout.counts)
@@ -192,7 +192,7 @@ class _Search:
         errors = self.rollout.errors(self.vectors(points)).mean(axis=1)
         errors = np.nan_to_num(errors, nan=math.tau, posinf=math.tau)
         self._least = min(self._least, float(errors.min()))
-        self._say(self.spent, self._least)
+        self._report(self.spent, self._least)
         return errors
 
     def best_of(self, starts: Sequence[Array], trials: int, count: int) -> list[Array]:
@@ -206,7 +206,7 @@ class _Search:
     def residuals(self, points: Array) -> Array:
         """Return by how much positions are off, rad over the root of a log's samples."""
         self.spent += len(points)
-        self._say(self.spent, self._least)
+        self._report(self.spent, self._least)
         off = self.rollout.positions(self.vectors(points)) - self.rollout.measured
         return np.nan_to_num(off, nan=math.tau, posinf=math.tau, neginf=math.tau) * self._shares
 
@@ -257,7 +257,7 @@ class _Search:
         return best
 
     def standard_errors(self, point: Array) -> tuple[dict[str, float], tuple[str, ...]]:
-        """Return standard errors by what single logs say, H⁻¹·(Σ g·gᵀ)·H⁻¹ there; and what is vague."""
+        """Return standard errors from the gradients of single logs, H⁻¹·(Σ g·gᵀ)·H⁻¹, and what is vague."""
         inside = np.clip(point, _EDGE, 1.0 - _EDGE)
         here = self.rollout.positions(self.vectors(inside[None]))[0] - self.rollout.measured
         here *= self._shares
@@ -280,7 +280,7 @@ class _Search:
 
 
 def _known_values(servo: ServoModel, bench_effects: BenchEffects) -> dict[str, float]:
-    """Return what a servo model says; without a gear, load-dependent friction at rest stands for γ."""
+    """Return parameters of a servo model; without a gear, load-dependent friction at rest stands for γ."""
     law = servo.friction
     values = {**servo.parameters, **law.coefficients(), **servo.effect_values, **vars(bench_effects)}
     if servo.gear is not None:

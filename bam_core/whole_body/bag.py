@@ -98,7 +98,7 @@ def _column(path: Path, states: Sequence[Any], field: str, count: int) -> Array:
             field,
             samples,
             f"{count}, one for each joint",
-            told=f"{samples} values",
+            printed=f"{samples} values",
             advice="publish positions and torques",
         ).within(path)
     return np.array([getattr(state, field) for state in states], dtype=np.float64)

@@ -56,7 +56,7 @@ def check_contacts(robot: WholeBody, motion: Motion) -> tuple[Contradiction, ...
 def _contradictions(
     dynamics: ConstrainedDynamics, motion: Motion, phase: Phase, step: int
 ) -> Iterator[Contradiction]:
-    """Look; what several looks in a row say is one contradiction."""
+    """Check; equal results of successive checks are one contradiction."""
     inside = without_ends(motion.log, phase, AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN) & motion.valid
     if not phase.contacts:
         yield _contradiction(motion, phase, phase.start, phase.stop, nothing_stands())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether one sample of a motion contradicts its contacts: what feet and torques say against them."""
+"""Whether one sample of a motion contradicts its contacts: by feet and torques."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Sample:
 def contact_inconsistency(
     dynamics: ConstrainedDynamics, sample: Sample, standing: tuple[str, ...], friction: Array
 ) -> ContactMismatch | None:
-    """Return what speaks against the contacts that are said to stand; None: nothing seen.
+    """Return what contradicts the contacts that are reported to stand; None: nothing.
 
     Feet that both stand must not move against each other; a foot that swings must not lie still on the ground
-    of the one that stands; and the torques must be those of a robot on the foot that is said to stand.
+    of the one that stands; and the torques must be those of a robot on the foot that is reported to stand.
 
     Args:
         dynamics: evaluated in the sample, with the base where the first standing contact puts it.
         sample: to look at.
-        standing: contacts that are said to stand; with a fixed base nothing is tested.
+        standing: contacts that are reported to stand; with a fixed base nothing is tested.
         friction: found with them, (j,) N·m.
     """
     if not dynamics.robot.floating:

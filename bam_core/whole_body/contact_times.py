@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which contacts stand when, as far as it has been said: by time, not by when it was heard."""
+"""Which contacts stand when, as far as reported: by time, not by arrival."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class ContactTimes:
         self._coming: _Changes = {name: [] for name in names}  # after time has gone back, once it has
         self._newest = -math.inf
 
-    def say(self, time: float, contacts: Mapping[str, bool]) -> None:
-        """Take states that hold from a time on, s; what was said for later times is forgotten.
+    def report(self, time: float, contacts: Mapping[str, bool]) -> None:
+        """Take states that hold from a time on, s; reports for later times are dropped.
 
         States of long before are kept for when time goes back, see `restart`.
 
@@ -49,7 +49,7 @@ class ContactTimes:
                 changes.append((time, bool(stands)))
 
     @property
-    def unsaid(self) -> tuple[str, ...]:
+    def unreported(self) -> tuple[str, ...]:
         """Contacts of which nothing is known."""
         return tuple(name for name, changes in self._changes.items() if not changes)
 
@@ -82,7 +82,7 @@ class ContactTimes:
                 del changes[0]
 
     def restart(self, time: float) -> None:
-        """Time goes back to this, s: what was said since counts, and what had changed by then."""
+        """Time goes back to this, s: later reports count, and what had changed by then."""
         for name, changes in self._changes.items():
             if self._coming[name] or (changes and changes[-1][0] > time):
                 self._changes[name] = self._coming[name]

@@ -20,7 +20,7 @@ from bam_core.whole_body.joint_log import JointLog
 class Scheme(ABC):
     """A way to differentiate evenly sampled signals, along their first axis.
 
-    The results have the length of the signal; `before` and `after` tell how many samples at either end they
+    The results have the length of the signal; `before` and `after` have how many samples at either end they
     have no support for.
     """
 
@@ -48,7 +48,7 @@ class Scheme(ABC):
 
     @property
     def reach(self) -> int:
-        """How many samples to either side have a say."""
+        """How many samples to either side count."""
         return max(self.before, self.after)
 
     def kernel(self, derivative: int, dt: float) -> Array:
@@ -109,7 +109,7 @@ class SavitzkyGolay(Scheme):
                 "Savitzky-Golay window",
                 self.window,
                 "an odd number above the order, and an order of 2 at least",
-                told=f"{self.window} samples at order {self.order}",
+                printed=f"{self.window} samples at order {self.order}",
             )
 
     @property
@@ -166,7 +166,7 @@ class ZeroPhaseButterworth(Scheme):
                 "Butterworth cutoff",
                 self.cutoff,
                 f"more than 0 and less than half the sampling rate, {0.5 / self.dt:g} Hz",
-                told=f"{self.cutoff:g} Hz",
+                printed=f"{self.cutoff:g} Hz",
             )
 
     @property

@@ -26,7 +26,7 @@ _REGULARISATION = 1e-10  # Λ of (6.1), over the largest eigenvalue of M_mod⁻�
 
 @dataclass(frozen=True, kw_only=True)
 class Rank:
-    """What the accelerations can tell with certain contacts.
+    """What the accelerations determine with certain contacts.
 
     Attributes:
         contacts: that stand.

@@ -87,7 +87,7 @@ def choose_for_friction(
     """Choose, for each driven joint, the filter of all accelerations with the least error in its friction.
 
     A joint's friction takes in the accelerations of all joints, through M_mod: those of the leg that stands,
-    which moves most of the robot, have more of a say in it than its own.
+    which moves most of the robot, weigh more in it than its own.
 
     Args:
         log: of the robot, arranged.

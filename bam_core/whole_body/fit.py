@@ -34,7 +34,7 @@ class FrictionFit:
     Attributes:
         friction: the law.
         standard_errors: of JOINT_FRICTION_PARAMETERS, (6,), as if errors of samples were independent; they
-            are not, so they tell parameters apart rather than say how wrong one is. inf: not determined at
+            are not, so they separate parameters rather than measure how wrong one is. inf: not determined at
             all.
         rms: of what is left, N·m.
         speed: highest in the data, rad/s.
@@ -82,7 +82,7 @@ def fit_friction(
         raise BadData(
             f"joint '{joint}'",
             f"moves one way only ({velocity.min():.3f} to {velocity.max():.3f} rad/s), so that its friction "
-            "and an offset of its torque cannot be told apart",
+            "and an offset of its torque are inseparable",
             advice="record motion both ways",
         )
     thin = slice(None, None, max(1, len(velocity) // _FOR_STARTS))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot tells about its joints and contacts over time."""
+"""Joints and contacts of a robot over time."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class JointLog:
         if missing:
             raise Missing(
                 f"contact '{missing[0]}' in the joint log",
-                "a flag per sample that says when it stands",
+                "a flag per sample for whether it stands",
                 advice="record it",
             )
         columns = [self.names.index(name) for name in robot.names]

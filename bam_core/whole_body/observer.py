@@ -40,6 +40,7 @@ class ObservedFriction:
     Attributes:
         time: of the sample, s.
         torque: that acts on the driven joints, (j,) N·m; NaN where it is not identifiable.
+        effort: torques of their motors, (j,) N·m, filtered as positions are.
         velocity: of the same joints, (j,) rad/s.
         residual: what of their accelerations it does not explain, (j,) rad/s².
         rank: what the contacts allow.
@@ -48,6 +49,7 @@ class ObservedFriction:
 
     time: float
     torque: Array
+    effort: Array
     velocity: Array
     residual: Array
     rank: Rank
@@ -88,7 +90,7 @@ class FrictionObserver:
         contact_delay: float = 0.0,
     ) -> None:
         if not period > 0.0:
-            raise OutOfRange("friction observer period", period, "more than 0", told=f"{period!r} s")
+            raise OutOfRange("friction observer period", period, "more than 0", printed=f"{period!r} s")
         self.robot = robot
         self.period = period
         self.scheme = SavitzkyGolay(window)
@@ -111,12 +113,12 @@ class FrictionObserver:
         self._samples: deque[_Pushed] = deque(maxlen=self._kept)
 
     def stand(self, time: float, contacts: Mapping[str, bool]) -> None:
-        """Take which contacts stand from a time on, s, until they are said to do otherwise.
+        """Take which contacts stand from a time on, s, until another report.
 
         Raises:
             BamError: a contact is unknown; nothing is taken then.
         """
-        self._contacts.say(time, contacts)
+        self._contacts.report(time, contacts)
 
     def push(
         self, time: float, position: Mapping[str, float], effort: Mapping[str, float]
@@ -132,9 +134,9 @@ class FrictionObserver:
                 come at another period; nothing is taken then.
         """
         values = self._arranged(position, effort)
-        if self._contacts.unsaid:
+        if self._contacts.unreported:
             raise Missing(
-                f"state of contact '{self._contacts.unsaid[0]}'", "whether it stands", advice="publish it"
+                f"state of contact '{self._contacts.unreported[0]}'", "whether it stands", advice="publish it"
             )
         if not self._follows(time):
             return None
@@ -201,7 +203,7 @@ class FrictionObserver:
             effort=self._weights[0] @ np.array([pushed.effort for pushed in inside]),
         )
         if robot.floating and not standing:
-            return self._in_the_air(time, velocity)
+            return self._in_the_air(time, sample)
         return self._on(standing, time, sample)
 
     def _on(self, standing: tuple[str, ...], time: float, sample: Sample) -> ObservedFriction:
@@ -222,19 +224,21 @@ class FrictionObserver:
         return ObservedFriction(
             time=time,
             torque=torque,
+            effort=sample.effort,
             velocity=sample.velocity[robot.torque_columns],
             residual=residual,
             rank=rank,
             inconsistency=inconsistency,
         )
 
-    def _in_the_air(self, time: float, velocity: Array) -> ObservedFriction:
+    def _in_the_air(self, time: float, sample: Sample) -> ObservedFriction:
         joints = self.robot.joints
         unknown = np.full(len(joints), np.nan)
         return ObservedFriction(
             time=time,
             torque=unknown,
-            velocity=velocity[self.robot.torque_columns],
+            effort=sample.effort,
+            velocity=sample.velocity[self.robot.torque_columns],
             residual=unknown,
             rank=Rank(contacts=(), rank=0, joints=len(joints), unidentifiable=joints, samples=1),
             inconsistency=nothing_stands(),

@@ -57,7 +57,7 @@ LOGS_HELP = (
 
 
 def add_runs(group: argparse.ArgumentParser) -> None:
-    """Declare the runs of a robot and the options that say how they were recorded."""
+    """Declare the runs of a robot and the options for how they were recorded."""
     add_logs(group, LOGS_HELP)
     add_strict(group)
     add_description(group)
@@ -85,6 +85,11 @@ def add_runs(group: argparse.ArgumentParser) -> None:
         help="derivative gain, likewise (default: columns kd and kd:JOINT, a bench.yaml, or 0)",
     )
     group.add_argument(
+        "--ki",
+        metavar="KI|JOINT=KI,...",
+        help="integral gain, likewise (default: columns ki and ki:JOINT, a bench.yaml, or 0)",
+    )
+    group.add_argument(
         "--goal-acceleration",
         metavar="A|JOINT=A,...",
         help="largest acceleration of the servos' set-points, rad/s², likewise; 0: not limited. LeRobot sets "
@@ -109,7 +114,10 @@ def add_units(group: argparse.ArgumentParser) -> None:
         "values show, else it must be given)",
     )
     group.add_argument(
-        "--calibration", metavar="FILE", help="LeRobot's calibration of the arm, for --unit normalised"
+        "--calibration",
+        metavar="FILE",
+        help="LeRobot's calibration of the arm, for --unit normalised; goals beyond its ranges count as "
+        "their ends, as the servos take them",
     )
 
 
@@ -124,7 +132,7 @@ def add_start_contacts(group: argparse._ActionsContainer) -> None:
 
 
 def add_description(group: argparse.ArgumentParser, *, has_joints: bool = True) -> None:
-    """Declare the options that say which robot, with which servos, on what; perhaps which joints count."""
+    """Declare the options for which robot, with which servos, on what; perhaps which joints count."""
     group.add_argument(
         "--robot", required=True, metavar="FILE", help="description of the robot, MJCF or URDF"
     )
@@ -176,7 +184,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     from bam_core.robot.simulation import RobotBench
     from bam_core.servo.model import load_servo
     from bam_core.text.finding import log_findings
-    from bam_core.text.robot_findings import FreeBase
+    from bam_core.text.robot_evidence_findings import FreeBase
 
     spec = load_robot(arguments.robot)
     types = servos_by_joint(spec, servo_words(arguments.servos))
@@ -221,21 +229,23 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
 
 
 def run_settings(arguments: argparse.Namespace) -> RunSettings:
-    """Return what the options say of all runs; raises BamError."""
+    """Return the options that hold for all runs; raises BamError."""
     from bam_core.robot.load import RunSettings
     from bam_core.servo.gains import gain_from_text
 
-    kp, kd, acceleration = (
+    kp, kd, ki, acceleration = (
         None if text is None else gain_from_text(option, text)
         for option, text in (
             ("--kp", arguments.kp),
             ("--kd", arguments.kd),
+            ("--ki", arguments.ki),
             ("--goal-acceleration", arguments.goal_acceleration),
         )
     )
     return RunSettings(
         kp=kp,
         kd=kd,
+        ki=ki,
         goal_acceleration=acceleration,
         supply_voltage=arguments.vin,
         intervals=arguments.interval,
@@ -247,7 +257,7 @@ def run_settings(arguments: argparse.Namespace) -> RunSettings:
 
 
 def servo_words(given: Sequence[str]) -> list[str]:
-    """Return what --servos says, one word per assignment; raises Missing."""
+    """Return the value of --servos, one word per assignment; raises Missing."""
     words = [word for option in given for word in comma_list(option)]
     if not words:
         raise Missing("--servos", "which servo is on which joints, as in mx106=mx106,head_*=mx64")

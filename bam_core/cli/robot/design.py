@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam robot design``: a motion that tells most about the servos of an assembled robot."""
+"""``bam robot design``: the most informative motion for the servos of an assembled robot."""
 
 from __future__ import annotations
 
@@ -267,5 +267,5 @@ def _parameters(design: MotionDesign) -> str:
                     "" if estimate.told else "no",
                 )
             )
-    header = ("servo", "parameter, SI", "value", "95 % now", "95 % expected after it", "told")
+    header = ("servo", "parameter, SI", "value", "95 % now", "95 % expected after it", "determined")
     return format_table(header, rows)

@@ -38,6 +38,7 @@ FIRST_SCREEN = (
     "--root",
     "--joints",
     "--kp",
+    "--ki",
     "--kd",
     "--vin",
     "--map",
@@ -93,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.robot.verdict import robot_verdict
     from bam_core.robot.writing import RobotOutput
     from bam_core.text.finding import log_findings
-    from bam_core.text.robot_findings import TableFound
+    from bam_core.text.robot_evidence_findings import TableFound
     from bam_core.text.tolerance_words import tolerances_from
 
     start = time.monotonic()
@@ -121,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
     log_findings(log, (*findings, *require_excitation(task), *directions, *rates))
     with tqdm(desc="identify", unit=" steps", disable=None, leave=False) as bar:
 
-        def told(words: str) -> None:
+        def report(words: str) -> None:
             bar.set_description(words)
             bar.update()
             if bar.disable:  # standard error is no terminal
@@ -130,13 +131,14 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             with terminable():
                 result = identify_robot(
-                    task, settings, progress=told, fitted=output.write_parameters, finished=output.write
+                    task, settings, progress=report, fitted=output.write_parameters, finished=output.write
                 )
         except KeyboardInterrupt as stop:
             raise type(stop)(_unfinished(output, arguments.output, models)) from None
-        finally:
-            for model in sorted(output.unfinished):
-                log.warning("%s: wrote the parameters of %s, but not their errors", arguments.output, model)
+        except Exception:
+            _warn_unfinished(output, arguments.output)
+            raise
+    _warn_unfinished(output, arguments.output)
     verdict = robot_verdict(result)
     print(verdict.lines[0])
     print(_tables(result))
@@ -152,10 +154,20 @@ def _unfinished(output: RobotOutput, directory: str, models: Sequence[str]) -> U
     """Return what is written of an identification that was stopped, and what is not."""
     from bam_core.text.output_findings import Unfinished
 
-    not_done = tuple(model for model in models if model not in output.complete)
+    written = {*output.complete, *output.unfinished}
     return Unfinished(
-        kind="interrupted", directory=Path(directory), models=output.complete, not_done=not_done
+        kind="interrupted",
+        directory=Path(directory),
+        models=output.complete,
+        not_converged=tuple(sorted(output.not_converged)),
+        without_errors=tuple(sorted(output.unfinished - output.not_converged)),
+        not_done=tuple(model for model in models if model not in written),
     )
+
+
+def _warn_unfinished(output: RobotOutput, directory: str) -> None:
+    for model in sorted(output.unfinished):
+        log.warning("%s: wrote the parameters of %s, but not their errors", directory, model)
 
 
 def _split(
@@ -241,7 +253,7 @@ def _tables(result: RobotIdentification) -> str:
         )
         parts.append(format_table(header, lines))
         if any(not estimate.told for estimates in fit.estimates.values() for estimate in estimates.values()):
-            from bam_core.text.robot_findings import PriorOnly
+            from bam_core.text.robot_result_findings import PriorOnly
 
             parts.append(str(PriorOnly()))
     supplies = [run.supply_voltage for run in result.task.train if run.supply_voltage is not None]

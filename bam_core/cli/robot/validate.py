@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         require_opengl("--film")
         _require_film(arguments)
     elif arguments.filmed:
-        raise Missing("--film", "the film's file, as --run says which log is filmed")
+        raise Missing("--film", "the film's file, for the log that --run names")
     from tqdm import tqdm
 
     from bam_core.robot.bands import coverage
@@ -121,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(_table(validations, case.runs))
     if coverages:
         print(_coverage_table(coverages))
-    print(_told_of_deviations(arguments.deviations, models))
+    print(_deviations_line(arguments.deviations, models))
     if arguments.film:
         from bam_core.robot.film import write_robot_film
 
@@ -151,15 +151,15 @@ def _filmed(name: str | None, runs: Sequence[RobotRun]) -> RobotRun:
     return runs[0] if name is None else by_name[name]
 
 
-def _deviations(told: str | None, folder: Path | None, model: str) -> RobotDeviations:
+def _deviations(given: str | None, folder: Path | None, model: str) -> RobotDeviations:
     """Return what --deviations names, or what is beside the servos."""
     from bam_core.robot.deviations import NO_DEVIATIONS
     from bam_core.robot.deviations_file import load_deviations
 
-    if told == "none":
+    if given == "none":
         return NO_DEVIATIONS
-    if told is not None:
-        return load_deviations(told)
+    if given is not None:
+        return load_deviations(given)
     path = _found_deviations(folder, model)
     return NO_DEVIATIONS if path is None else load_deviations(path)
 
@@ -240,10 +240,10 @@ def _used(run: RobotRun) -> tuple[str, str, str]:
     return gain_text(run.kp), supply, f"{first:.1f} to {last:.1f}"
 
 
-def _told_of_deviations(told: str | None, models: Mapping[str, tuple[object, Path | None]]) -> str:
-    """Say in one line which deviations of this robot from its description were used."""
-    if told is not None:
-        return f"deviations: {told}"
+def _deviations_line(given: str | None, models: Mapping[str, tuple[object, Path | None]]) -> str:
+    """Name in one line the deviations of this robot from its description were used."""
+    if given is not None:
+        return f"deviations: {given}"
     files = {model: _found_deviations(folder, model) for model, (_, folder) in models.items()}
     words = ", ".join(str(path) for path in files.values() if path is not None)
     return f"deviations of this robot, with which its servos were identified: {words or 'none'}"

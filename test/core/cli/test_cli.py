@@ -34,10 +34,12 @@ from bam_core.identification.variation.variation import Variation
 from bam_core.recordings import load_recordings
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
+from bam_core.servo.families import LEROBOT_GAINS
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.synthetic import synthesize
 from bam_core.text.data_findings import BenchLeftOut, TrainedOn
+from bam_core.text.gain_words import gain_words
 from test.core.finding_cases import logged
 from test.core.json_log_cases import log, save
 from test.core.refusals import refused
@@ -275,6 +277,10 @@ def test_servos_lists_the_library_and_prints_a_file_that_loads(
     assert main(["servos", "mx64"]) == 0
     (tmp_path / "copy.yaml").write_text(capsys.readouterr().out)
     assert load_servo(tmp_path / "copy.yaml") == load_servo("mx64")
+    assert main(["servos", "sts3215"]) == 0
+    firmware = load_servo("sts3215").firmware
+    words = gain_words(firmware.factory_kp, LEROBOT_GAINS[firmware.name])
+    assert capsys.readouterr().out.endswith("".join(f"# {line}\n" for line in words))
 
 
 def test_validate_writes_errors_per_model_and_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,7 @@ def test_a_wrong_port_is_explained_and_the_status_says_so(capsys: pytest.Capture
 def test_golden_cases_are_written_for_ports_in_other_languages() -> None:
     assert main(["conform", "--vectors", "cases.json"]) == 0
     written = json.loads(Path("cases.json").read_text(encoding="utf-8"))
-    assert written["version"] == 2
+    assert written["version"] == 3
     (case, *_) = written["cases"]
     assert len(case["steps"]) == len(case["expected"])
     assert case["servo"]["goal_speed_limit"] is None

@@ -27,7 +27,7 @@ from bam_core.recordings import load_recordings
 from bam_core.robot.lerobot_dataset import read_dataset_runs
 from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.model import load_servo
-from bam_core.text.robot_findings import JointsFinding
+from bam_core.text.robot_evidence_findings import JointsFinding
 from bam_core.text.training_words import next_step
 from test.core.exchange_cases import EROB80_100_M1, XL330_M4, write
 from test.core.finding_cases import logged
@@ -216,6 +216,7 @@ def test_a_damaged_log_is_named_and_left_out_of_an_import(caplog: pytest.LogCapt
         ),
         (("export", "logs", "--output", "a.py", "--to", "mjlab", "--kp", "8"), UnknownName, {"name": "logs"}),
         (("export", "mx106", "--output", "a.xml", "--kd", "8"), Conflict, {"thing": "--kd"}),
+        (("export", "mx106", "--output", "a.xml", "--ki", "8"), Conflict, {"thing": "--ki"}),
         (("export", "xl330", "--output", "a.npy", "--draws", "8"), WrongType, {"thing": "--output"}),
         (
             ("export", "xl330", "--output", "a.npz", "--draws", "8", "--kp", "8"),

@@ -6,13 +6,14 @@ from __future__ import annotations
 import io
 import math
 import shlex
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bam_core.cli import execute, main
-from bam_core.cli.new_servo import SHEET
+from bam_core.cli.new_servo import SHEET, units_that_agree
 from bam_core.errors import (
     BamError,
     Conflict,
@@ -25,6 +26,7 @@ from bam_core.errors import (
 )
 from bam_core.identification.data.same_servo import require_same_servo
 from bam_core.report import load_results
+from bam_core.servo.data_sheet import DataSheet
 from bam_core.servo.firmware import FIRMWARES, CurrentFirmware, VoltageFirmware
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
@@ -427,3 +429,31 @@ def test_what_does_not_derive_a_servo_is_refused(tmp_path: Path, words: str, kin
     with refused(kind):
         execute(["servos", "new", str(path), *shlex.split(words)])
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "unit"),
+    [
+        ("stall_torque", "30", "kg·cm"),
+        ("stall_torque", "2940", "mN·m"),
+        ("stall_current", "2700", "mA"),
+        ("no_load_speed", "100", "rpm"),
+        ("no_load_speed", "0.1", "s/60°"),
+    ],
+)
+def test_a_bare_number_that_contradicts_the_others_gets_the_unit_that_agrees(
+    option: str, text: str, unit: str
+) -> None:
+    sound = {
+        "voltage": "12 V",
+        "stall_torque": "2.94 N·m",
+        "stall_current": "2.7 A",
+        "no_load_speed": "10 rad/s",
+    }
+    texts = {**sound, option: text}
+    sheet = DataSheet(
+        **{name: QUESTIONS[name.replace("_", "-")].value(value) for name, value in texts.items()}
+    )
+    proposed = units_that_agree(sheet, Namespace(**texts))
+    assert proposed == [f"--{option.replace('_', '-')} '{text} {unit}'"]
+    assert units_that_agree(sheet, Namespace(**{**texts, option: f"{text} {unit}"})) == []

@@ -50,7 +50,7 @@ def test_every_option_that_is_a_quantity_takes_its_unit(command: Command) -> Non
     numbers = {
         option
         for option, action in parser._option_string_actions.items()
-        if action.type is float and option not in ("--kp", "--kd")
+        if action.type is float and option not in ("--kp", "--ki", "--kd")
     }
     assert not numbers, "quantities have units: use quantity_in"
 

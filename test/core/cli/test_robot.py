@@ -20,7 +20,7 @@ from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.motion import read_motion
 from bam_core.text.output_findings import Unfinished
 from bam_core.text.recording_findings import SupplyContradicted
-from bam_core.text.robot_findings import PriorOnly
+from bam_core.text.robot_result_findings import PriorOnly
 from test.core.finding_cases import logged
 from test.core.whole_robot_cases import ARM, SERVOS, recorded, servos, write_csv
 
@@ -52,7 +52,7 @@ def command(place: Path, name: str, *more: str) -> list[str]:
 
 
 def test_gains_and_maps_of_runs_are_on_the_first_screen() -> None:
-    assert {"--kp", "--kd", "--map"} <= set(identify.FIRST_SCREEN)
+    assert {"--kp", "--ki", "--kd", "--map"} <= set(identify.FIRST_SCREEN)
 
 
 def summary_kind(output: Path) -> str:
@@ -115,14 +115,22 @@ def test_a_stopped_identification_is_one_line_that_names_what_is_kept(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def stopped(*_: object, finished: Any, **__: object) -> None:
-        finished.__self__.complete = ("m1",)
+        output = finished.__self__
+        output.complete, output.unfinished, output.not_converged = ("m1",), {"m2", "m4"}, {"m4"}
         raise stop
 
     monkeypatch.setattr("bam_core.robot.identification.identify_robot", stopped)
     output = tmp_path / "out"
-    words = [*command(place, "identify", str(place / "a_kp16.csv")), "--models", "m1,m6"]
+    words = [*command(place, "identify", str(place / "a_kp16.csv")), "--models", "m1,m2,m4,m6"]
     assert main([*words, "--output", str(output)]) == status
-    kept = Unfinished(kind="interrupted", directory=output, models=("m1",), not_done=("m6",))
+    kept = Unfinished(
+        kind="interrupted",
+        directory=output,
+        models=("m1",),
+        not_converged=("m4",),
+        without_errors=("m2",),
+        not_done=("m6",),
+    )
     assert capsys.readouterr().err.splitlines()[-1].endswith(str(kept))
 
 

@@ -125,22 +125,27 @@ def test_without_a_display_the_line_says_what_to_do_instead(
 def test_gains_and_supply_may_be_of_joints_and_of_a_bench_yaml_above_the_robot(robot: str) -> None:
     types = {"shoulder": "mx106", "elbow": "mx64"}
     folder = Path(robot).parent
-    (folder / "bench.yaml").write_text("set: {vin: 12.0}\nkp: {shoulder: 8}\nkd: {elbow: 4}\n")
-    servos = native_servos(types, argparse.Namespace(robot=robot, kp="elbow=16", kd=None, vin=None))
+    (folder / "bench.yaml").write_text(
+        "set: {vin: 12.0}\nkp: {shoulder: 8}\nkd: {elbow: 4}\nki: {elbow: 3}\n"
+    )
+    servos = native_servos(types, argparse.Namespace(robot=robot, kp="elbow=16", kd=None, ki=None, vin=None))
     assert [(servo.kp, servo.kd, servo.supply_voltage) for servo in servos.values()] == [
         (8.0, 0.0, 12.0),
         (16.0, 4.0, 12.0),
     ]
-    over = native_servos(types, argparse.Namespace(robot=robot, kp="32", kd="shoulder=2", vin=14.0))
+    over = native_servos(
+        types, argparse.Namespace(robot=robot, kp="32", kd="shoulder=2", ki="elbow=1", vin=14.0)
+    )
     assert [(servo.kp, servo.kd, servo.supply_voltage) for servo in over.values()] == [
         (32.0, 2.0, 14.0),
         (32.0, 4.0, 14.0),
     ]
+    assert [[servo.ki for servo in found.values()] for found in (servos, over)] == [[0.0, 3.0], [0.0, 1.0]]
     with refused(UnknownName, kind="joint of --kp", name="wrist"):
-        native_servos(types, argparse.Namespace(robot=robot, kp="wrist=3", kd=None, vin=None))
+        native_servos(types, argparse.Namespace(robot=robot, kp="wrist=3", kd=None, ki=None, vin=None))
     with refused(Unsupported, thing="kd"):
         erob = {**types, "elbow": "erob80_100"}
-        native_servos(erob, argparse.Namespace(robot=robot, kp=None, kd="4", vin=None))
+        native_servos(erob, argparse.Namespace(robot=robot, kp=None, kd="4", ki=None, vin=None))
 
 
 def test_a_robot_follows_a_motion_and_its_run_is_written(

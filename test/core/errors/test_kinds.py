@@ -39,11 +39,11 @@ LINES = [
         "servo '?': unknown (valid: mx64); choose one of these; or give a file",
     ),
     (
-        WrongValue("rule", "half", "KEY=VALUE", told="'half', no rule"),
+        WrongValue("rule", "half", "KEY=VALUE", printed="'half', no rule"),
         "rule: is 'half', no rule (expected KEY=VALUE); correct it",
     ),
     (
-        OutOfRange("supply", 7.0, "9 to 15 V", told="7 V", advice="raise it"),
+        OutOfRange("supply", 7.0, "9 to 15 V", printed="7 V", advice="raise it"),
         "supply: is 7 V (expected 9 to 15 V); raise it",
     ),
     (WrongType("kp", "much", "a number"), "kp: is 'much' (expected a number); correct it"),
@@ -123,7 +123,7 @@ def test_every_kind_is_tried_here() -> None:
 def test_errors_keep_the_objects_that_they_are_about() -> None:
     name = UnknownName("servo", "MX-106", ["mx64", "mx106"])
     assert (name.kind, name.name, name.valid) == ("servo", "MX-106", ("mx106", "mx64"))
-    value = OutOfRange("supply", 7.0, "9 to 15 V", told="7 V")
+    value = OutOfRange("supply", 7.0, "9 to 15 V", printed="7 V")
     assert (value.thing, value.value, value.expected) == ("supply", 7.0, "9 to 15 V")
     missing = Missing("mass", "a number, kg")
     assert (missing.thing, missing.expected) == ("mass", "a number, kg")

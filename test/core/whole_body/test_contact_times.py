@@ -13,9 +13,9 @@ from test.core.refusals import refused
 def times() -> ContactTimes:
     """Two feet until 1.0 s, the left one alone until 2.0 s."""
     found = ContactTimes(("right", "left"))
-    found.say(0.0, {"right": True, "left": True})
-    found.say(1.0, {"right": False})
-    found.say(2.0, {"right": True})
+    found.report(0.0, {"right": True, "left": True})
+    found.report(1.0, {"right": False})
+    found.report(2.0, {"right": True})
     return found
 
 
@@ -28,7 +28,7 @@ def test_a_state_holds_until_the_next_one() -> None:
 def test_what_was_not_said_yet_is_not_known() -> None:
     assert times().standing(-0.1) is None
     assert ContactTimes(("right",)).standing(0.0) is None
-    assert ContactTimes(("right", "left")).unsaid == ("right", "left")
+    assert ContactTimes(("right", "left")).unreported == ("right", "left")
 
 
 @pytest.mark.parametrize(("time", "known"), [(1.09, False), (1.11, True), (1.94, True), (1.96, False)])
@@ -44,14 +44,14 @@ def test_the_first_state_may_be_a_change() -> None:
 
 def test_a_state_that_is_said_again_is_no_change() -> None:
     again = times()
-    again.say(1.5, {"right": False, "left": True})
-    again.say(1.6, {"right": False})
+    again.report(1.5, {"right": False, "left": True})
+    again.report(1.6, {"right": False})
     assert again.standing(1.61, after=0.5) == ("left",)
 
 
 def test_a_state_for_an_earlier_time_replaces_the_later_ones() -> None:
     corrected = times()
-    corrected.say(1.8, {"right": True})
+    corrected.report(1.8, {"right": True})
     assert corrected.standing(1.7) == ("left",)
     assert corrected.standing(1.9) == ("right", "left")
 
@@ -67,23 +67,23 @@ def test_what_is_over_can_be_forgotten() -> None:
 def test_after_a_jump_back_contacts_of_later_times_have_to_be_said_again() -> None:
     jumped = times()
     jumped.restart(0.5)
-    assert jumped.unsaid == ("right",)
+    assert jumped.unreported == ("right",)
 
 
 def test_what_is_said_of_a_time_to_come_back_to_counts_only_then() -> None:
     looped = times()
-    looped.say(0.2, {"right": False, "left": True})
-    looped.say(1.8, {"right": False, "left": True})
+    looped.report(0.2, {"right": False, "left": True})
+    looped.report(1.8, {"right": False, "left": True})
     assert looped.standing(2.1) == ("right", "left")
     assert looped.standing(0.5) == ("right", "left")
     looped.restart(0.25)
     assert looped.standing(0.25) == ("left",)
-    looped.say(0.3, {"right": True})
+    looped.report(0.3, {"right": True})
     assert looped.standing(0.35) == ("right", "left")
 
 
 def test_an_unknown_contact_is_named_and_nothing_is_taken() -> None:
     found = times()
     with refused(UnknownName, kind="contact", name="lefft"):
-        found.say(3.0, {"right": False, "lefft": True})
+        found.report(3.0, {"right": False, "lefft": True})
     assert found.standing(3.0) == ("right", "left")
