@@ -91,7 +91,7 @@ class TwoLinkArm:
                 f"arm {self.name}, point",
                 (float(np.atleast_1d(y)[worst]), float(np.atleast_1d(z)[worst])),
                 f"{abs(one - two):g} to {one + two:g} m from the shoulder",
-                told=f"{point}, out of reach",
+                printed=f"{point}, out of reach",
                 advice="move it",
             )
         elbow = np.arccos(cosine)

@@ -33,7 +33,7 @@ def through_keys(times: ArrayLike, places: ArrayLike, size: float = 1.0) -> Moti
             "motion keys",
             when,
             "two or more times from 0 on, increasing",
-            told=f"at {when.tolist()}",
+            printed=f"at {when.tolist()}",
             advice="correct them",
         )
     where = where[0] + size * (where - where[0])

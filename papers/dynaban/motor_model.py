@@ -70,7 +70,7 @@ class DynabanModel:
                 "Dynaban model static",
                 self.static,
                 f"at least coulomb, {self.coulomb:g} N·m, where M2 is to hold it",
-                told=f"{self.static:g} N·m",
+                printed=f"{self.static:g} N·m",
                 advice="use the model itself",
             )
         return Friction(

@@ -57,7 +57,7 @@ class VoltageLog:
                 f"log '{self.name}', shapes",
                 (self.voltage.shape, self.position.shape),
                 "as many samples, two or more",
-                told=f"voltage {self.voltage.shape} and position {self.position.shape}",
+                printed=f"voltage {self.voltage.shape} and position {self.position.shape}",
                 advice="record it again",
             )
         if not (np.all(np.isfinite(self.voltage)) and np.all(np.isfinite(self.position))):

@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ("mujoco_rollout", lambda: [asdict(row) for row in mujoco_throughput()]),
         ("fidelity", lambda: [asdict(row) for row in fidelity()]),
         ("dynamixel_loop", dynamixel_loops),
-        ("dynamixel_lines", lambda: [asdict(row) for row in line_rates()]),
+        ("dynamixel_lines", lambda: [{**asdict(row), "by_driver": row.by_driver} for row in line_rates()]),
         ("feed_forward_loop", feed_forward),
         ("simulator_loop", simulator),
         ("composition", composition),
@@ -257,7 +257,10 @@ def tables(results: dict[str, Any]) -> str:
     parts.append(
         "Servos on a line with the delays of its bytes, all goals written and all states read:\n"
         + format_table(
-            ("servos", "bit/s", "bytes", "packets allow, 1/s", "cycles/s", "ratio", "ratio, fastest tenth"),
+            (
+                *("servos", "bit/s", "bytes", "packets allow, 1/s", "cycles/s", "ratio"),
+                *("ratio, fastest tenth", "driver, us", "ratio, driver alone", "emulator, us"),
+            ),
             [
                 (
                     row["line"],
@@ -267,6 +270,9 @@ def tables(results: dict[str, Any]) -> str:
                     f"{row['cycles']:.0f}",
                     f"{row['cycles'] / row['packets']:.2f}",
                     f"{row['fastest'] / row['packets']:.2f}",
+                    f"{1e6 * row['driver']:.0f}",
+                    f"{row['by_driver'] / row['packets']:.2f}",
+                    f"{1e6 * row['emulator']:.0f}",
                 )
                 for row in results["dynamixel_lines"]
             ],

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -48,12 +50,16 @@ LINES = (
     ),
 )
 _BITS_PER_BYTE = 10
+_USER_TIME = 11  # place behind the name in /proc/PID/stat; that of the system follows
 _WATCHDOG, _ANSWER_TIMEOUT = 2.5, 0.5  # s; emulated servos share the processors
 
 
 @dataclass(frozen=True, kw_only=True)
 class LineRate:
     """Cycles of one line: goals of all servos written, states of all read.
+
+    A cycle takes the time of its bytes, that of the driver's processor, and then that of the emulator and of
+    the kernel, which wakes both programs up. Real servos have no such last part.
 
     Attributes:
         line: what is on it.
@@ -62,6 +68,8 @@ class LineRate:
         packets: cycles per second that these bytes would allow.
         cycles: per second.
         fastest: per second in the fastest tenth, in which no other program had the processor.
+        driver: s of a processor that the driver needs per cycle.
+        emulator: s of a processor that the emulator needs per cycle.
     """
 
     line: str
@@ -70,6 +78,13 @@ class LineRate:
     packets: float
     cycles: float
     fastest: float
+    driver: float
+    emulator: float
+
+    @property
+    def by_driver(self) -> float:
+        """Cycles per second of the driver with servos that answer as fast as the bytes."""
+        return 1.0 / (1.0 / self.packets + self.driver)
 
 
 def line_rates(duration: float = 5.0) -> list[LineRate]:
@@ -100,28 +115,39 @@ def line_rate(line: Line, duration: float) -> LineRate:
     )
     try:
         bus.open()
-        return _measured(line.name, bus, line.baud_rate, duration)
+        return _measured(line, bus, process.pid, duration)
     finally:
         bus.close()
         process.stop()
 
 
-def _measured(name: str, bus: DynamixelBus, baud_rate: int, duration: float) -> LineRate:
+def _measured(line: Line, bus: DynamixelBus, emulator: int, duration: float) -> LineRate:
+    """Return the rate of an open bus; `emulator` is the number of that process."""
     servos = len(bus.names)
     bus.exchange(ServoGoal(torque_enable=(True,) * servos, position=(0.0,) * servos))
-    durations, traffic, begin = [], bus.traffic, time.monotonic()
+    durations, traffic = [], bus.traffic
+    driver, emulated, begin = time.thread_time(), _processor_time(emulator), time.monotonic()
     now = begin
     while now < begin + duration:
         goal = 0.2 * math.sin(40.0 * now)  # another count in every cycle
         bus.exchange(ServoGoal(torque_enable=(True,) * servos, position=(goal,) * servos))
         before, now = now, time.monotonic()
         durations.append(now - before)
+    driver, emulated = time.thread_time() - driver, _processor_time(emulator) - emulated
     per_cycle = (bus.traffic - traffic) / len(durations)
     return LineRate(
-        line=name,
-        baud_rate=baud_rate,
+        line=line.name,
+        baud_rate=line.baud_rate,
         bytes_per_cycle=per_cycle,
-        packets=baud_rate / _BITS_PER_BYTE / per_cycle,
+        packets=line.baud_rate / _BITS_PER_BYTE / per_cycle,
         cycles=len(durations) / (now - begin),
         fastest=1.0 / float(np.quantile(durations, 0.1)),
+        driver=driver / len(durations),
+        emulator=emulated / len(durations),
     )
+
+
+def _processor_time(process: int) -> float:
+    """Return the s of a processor that a process has had; see proc(5)."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[_USER_TIME]) + int(fields[_USER_TIME + 1])) / os.sysconf("SC_CLK_TCK")

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a driver in which a signal raises an exception, as a defect of ours would: `breakable MODULE ...`."""
+"""Runs a driver in which a signal raises an exception, as a defect of ours would: `breakable MODULE ...`.
+
+With `--wait` before the module it is loaded, and begins when its standard input has a line.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from types import FrameType
 from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.driver.servo_node import ServoNode
 
+WAIT = "--wait"
 IN_LOOP, IN_CALLBACK = signal.SIGUSR1, signal.SIGUSR2
 _wanted: set[int] = set()
 
@@ -45,6 +49,12 @@ def _break_when_asked() -> None:
 
 
 if __name__ == "__main__":
+    waits = sys.argv[1] == WAIT
+    if waits:
+        del sys.argv[1]
     module = sys.argv.pop(1)
     _break_when_asked()
-    raise SystemExit(importlib.import_module(module).main())
+    node = importlib.import_module(module)
+    if waits:
+        sys.stdin.readline()
+    raise SystemExit(node.main())

@@ -72,7 +72,7 @@ class Listener(ControlledProcess):
 
     def finish(self) -> None:
         """End the bag."""
-        self.tell("finish")
+        self.request("finish")
 
 
 def recorded(bag: Path) -> Counts:
@@ -122,7 +122,7 @@ def main(bag: Path) -> int:
         thread = threading.Thread(target=spin)
         thread.start()
 
-        def obey(line: str) -> str:
+        def execute(line: str) -> str:
             if line == "finish" and not ended.is_set():
                 ended.set()
                 thread.join()
@@ -130,7 +130,7 @@ def main(bag: Path) -> int:
             return json.dumps(asdict(counts))
 
         print("ready", flush=True)
-        serve(stopped, obey)
+        serve(stopped, execute)
         ended.set()
         thread.join()
     return 0

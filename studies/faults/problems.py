@@ -47,6 +47,14 @@ class TorqueLost(Problem):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RecordingOver(Problem):
+    """A recorded run that ended, with torque off, while the event lasted: the cell shows nothing."""
+
+    def __str__(self) -> str:
+        return "the recorded run ended before the event did; try again on a less busy machine"
+
+
+@dataclass(frozen=True, kw_only=True)
 class NotStarted(Problem):
     """A driver that should start, and ended with the line `last`."""
 

@@ -29,6 +29,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from bam_core.errors import Unavailable
 from bam_ros.driver.servo_node import STATE_QOS
 from bam_ros.node.client_node import ClientNode
+from studies.faults.breakable import WAIT
 from studies.faults.servos import LENGTH, MASS, Servos, ros_arguments
 from studies.faults.streamer import stream
 
@@ -167,8 +168,10 @@ class Rig:
         self._directory = tempfile.TemporaryDirectory(prefix="bam_faults_")
         self._log = Path(self._directory.name) / "driver.log"
         self._recorder_log = Path(self._directory.name) / "recorder.log"
+        self._second_log = Path(self._directory.name) / "second.log"
         self.driver: subprocess.Popen[bytes] | None = None
         self._recorder: subprocess.Popen[bytes] | None = None
+        self._second: subprocess.Popen[bytes] | None = None
         joints_per_client = (
             max(len(servos.joints) // _CLIENTS, 1) if servos.by_position else len(servos.joints)
         )
@@ -182,14 +185,14 @@ class Rig:
     def break_(self, lines: Sequence[str], repairs: Sequence[str]) -> None:
         """Break something of the servos or their line; `repair` undoes it."""
         for line in lines:
-            self.servos.tell(line)
+            self.servos.request(line)
         self._repairs = repairs
 
     def repair(self) -> None:
         """Undo what was broken, once."""
         repairs, self._repairs = self._repairs, ()
         for line in repairs:
-            self.servos.tell(line)
+            self.servos.request(line)
 
     # processes
 
@@ -200,28 +203,47 @@ class Rig:
         self.driver = self.spawn_driver(self._log, changes)
         self.wait(lambda: self.watcher.arrived > began + 0.1, "states of the driver")
 
-    def spawn_driver(self, log: Path, changes: Mapping[str, object] | None = None) -> subprocess.Popen[bytes]:
-        """Start a driver that writes into a log, with other parameters where `changes` says so."""
-        command = [sys.executable, "-m", "studies.faults.breakable", self.servos.module]
+    def spawn_driver(
+        self, log: Path, changes: Mapping[str, object] | None = None, *, waits: bool = False
+    ) -> subprocess.Popen[bytes]:
+        """Start a driver that writes into a log, with other parameters where `changes` says so.
+
+        One that `waits` is loaded, and begins with a line on its standard input.
+        """
+        command = [sys.executable, "-m", "studies.faults.breakable", *([WAIT] if waits else [])]
+        parameters = ros_arguments({**self.servos.parameters, **(changes or {})})
         with log.open("wb") as output:
             return subprocess.Popen(
-                [*command, *ros_arguments({**self.servos.parameters, **(changes or {})})],
+                [*command, self.servos.module, *parameters],
+                stdin=subprocess.PIPE if waits else None,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
 
+    def load_second_driver(self) -> None:
+        """Load another driver of the same bus, which does not begin yet.
+
+        Loading takes seconds of a busy machine, and a recorded run is over after six.
+        """
+        self._second = self.spawn_driver(self._second_log, waits=True)
+
     def second_driver(self) -> str:
-        """Start another driver on the same bus until it ends; return its last words."""
-        log = Path(self._directory.name) / "second.log"
-        second = self.spawn_driver(log)
+        """Let the second driver begin, until it ends; return its last words."""
+        second = self._second
+        assert second is not None
         try:
-            second.wait(TIMEOUT)
+            second.communicate(b"\n", TIMEOUT)
         except subprocess.TimeoutExpired:
-            second.kill()
-            second.wait()
             return "it did not end"
-        return log.read_text(errors="replace").strip()
+        return self._second_log.read_text(errors="replace").strip()
+
+    def end_second_driver(self) -> None:
+        """End the second driver; idempotent."""
+        second, self._second = self._second, None
+        if second is not None:
+            second.kill()
+            second.communicate()
 
     def end_driver(self) -> None:
         """End it in whatever state it is."""
@@ -296,6 +318,11 @@ class Rig:
         """Whether a recorder was started."""
         return self._recorder is not None
 
+    @property
+    def recording_over(self) -> bool:
+        """Whether the recorder has ended its session."""
+        return self._recorder is not None and self._recorder.poll() is not None
+
     # what is so
 
     def driven(self) -> tuple[bool, ...]:
@@ -351,6 +378,7 @@ class Rig:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End all processes."""
+        self.end_second_driver()
         self.kill_recorder()
         self.end_driver()
         for client in self.clients:

@@ -78,7 +78,7 @@ class Servos(ABC):
         """How many SDO requests the first drive got since `abort` was told; others than drives get none."""
         return 0
 
-    def tell(self, line: str) -> None:
+    def request(self, line: str) -> None:
         """Break or repair something: a line that the emulator executes."""
         raise Unsupported(self.driver, f"does not know {line!r}", advice="leave this event out")
 
@@ -107,9 +107,9 @@ class Emulated(Servos):
         servos, driven = self._state_keys
         return tuple(bool(servo[driven]) for servo in self.emulator.look()[servos])
 
-    def tell(self, line: str) -> None:
-        """See `Servos.tell`."""
-        self.emulator.tell(line)
+    def request(self, line: str) -> None:
+        """See `Servos.request`."""
+        self.emulator.request(line)
 
     def __enter__(self) -> Servos:
         """Start the emulator."""

@@ -112,7 +112,7 @@ def try_startups(rig: Rig) -> Iterator[Cell]:
 
 def _requests(rig: Rig) -> int:
     """Return how many SDO requests a drive gets in a start-up that goes well."""
-    rig.servos.tell("abort 1 0")
+    rig.servos.request("abort 1 0")
     rig.start_driver()
     count = rig.servos.sdo_requests()
     rig.end_driver()

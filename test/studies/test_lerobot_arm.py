@@ -12,7 +12,7 @@ import pytest
 from bam_core.cli import main
 from bam_core.robot.evidence_checks import require_evidence
 from bam_core.robot.load import RunSettings, load_runs
-from bam_core.text.robot_findings import SlowRate
+from bam_core.text.robot_evidence_findings import SlowRate
 from studies import lerobot_arm
 from studies.lerobot_arm import FPS, JOINTS, hidden, recorded, teleoperation
 
