@@ -113,7 +113,7 @@ def swing(sender: Sender) -> int:
     if sender.spin(BEGIN, sender.moving):
         sender.spin(SLOWEST * DURATION, sender.ended)
     if not sender.swung():
-        print("joint_trajectory: not followed to its end; /diagnostics says why", file=sys.stderr)
+        print("joint_trajectory: not followed to its end; /diagnostics has the reason", file=sys.stderr)
         return 2
     assert sender.states is not None
     for joint, worst in zip(sender.states.name, sender.worst, strict=True):
