@@ -66,7 +66,7 @@ class Session:
     gains: Sequence[float]
 
     def runs(self, servo: ServoModel, period: float) -> list[Recording]:
-        """Return what the servo is told, a goal every so many s."""
+        """Return goals of the servo, one every so many s."""
         return [
             commanded(
                 servo,
@@ -133,7 +133,7 @@ class Motions:
 
     Args:
         published: with its integrator and step.
-        session: what it is told.
+        session: its goals.
     """
 
     def __init__(self, published: ServoModel, session: Session) -> None:

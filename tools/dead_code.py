@@ -20,7 +20,8 @@ USERS = ("test", "examples", "launch", "docs/conf.py", "setup.py")
 WHITELIST = {
     # Set for a library, which reads it.
     "MuJoCo": "act actfrclimited actfrcrange actgravcomp"
-    " azimuth diffuse elevation matid modelfiledir offheight offwidth plugin_name text_factory",
+    " azimuth biastype diffuse elevation gaintype"
+    " matid modelfiledir offheight offwidth plugin_name text_factory",
     "C, whose memory it keeps": "_alive",
     "NumPy": "writeable",
     "Numba": "_cache",
@@ -29,7 +30,12 @@ WHITELIST = {
     "pysoem": "ret sdo_read_timeout sdo_write_timeout tx_mailbox",
     "the SDK of Dynamixel, for ports": "getCurrentTime is_open is_using tx_time_per_byte",
     # Called by a library, by name.
+    "mjlab": "edit_spec",
+    "files for Playground": "tree_replace",
+    "CycloneDX": "timestamp",
     "rclpy's life cycle": "on_activate on_cleanup on_deactivate on_error on_shutdown",
+    "LeRobot, for leaders": "calibrate config_class feedback_features get_action is_calibrated is_connected"
+    " send_feedback",
     "ast": "visit_AnnAssign visit_JoinedStr",
     "pytest": "pytest_collectreport pytest_runtest_logreport",
     # Fields that are written as JSON with all others, and read by name.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Install what requirement files name into the environment that runs this: by uv, or by pip where uv cannot.
 
-uv takes a fifth of pip's time. It reads no settings of pip's; those that say where packages come from are
+uv takes a fifth of pip's time. It reads no settings of pip's; those for where packages come from are
 handed on. pip installs where a setting cannot be handed on, where packages of the system count (a sourced ROS
 brings some, and uv does not see them), and where uv fails. All that both print goes to log/setup.txt.
 """
@@ -64,7 +64,7 @@ WITHOUT_EFFECT = {
 
 
 class NotForUvError(Exception):
-    """pip has to install; the text says why."""
+    """pip has to install; the text has the reason."""
 
 
 def main(files: list[str]) -> int:
@@ -131,7 +131,7 @@ def uv_environment(settings: Mapping[str, list[str]], environment: Mapping[str, 
 
     Args:
         settings: of pip.
-        environment: of this process; what it says to uv itself counts more.
+        environment: of this process; its settings of uv itself count more.
 
     Raises:
         NotForUvError: one of the settings has no counterpart.
@@ -163,9 +163,9 @@ def logged(command: list[str], environment: Mapping[str, str] | None = None) -> 
 
 
 def last_line() -> str:
-    """Return the log's last line that says something."""
+    """Return the log's last line that is not empty."""
     lines = [line.strip() for line in LOG.read_text().splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "it printed nothing"
 
 
 if __name__ == "__main__":

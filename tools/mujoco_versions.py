@@ -18,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = "test/core/mujoco/native/test_plugin.py"
+DESCRIPTIONS = "test/core/mujoco/test_actuation.py"  # which edits descriptions
 # Tests that use what the Python package of an older MuJoCo does not have; the plugin is not what they lack.
 LEFT_OUT = {
     "test_rollouts_and_batches_are_what_a_loop_over_mj_step_is": ("mujoco.batch", (3, 12)),
@@ -75,7 +76,7 @@ def _try(wanted: str, place: Path, constraints: Path, own: list[list[float]]) ->
     left_out = [name for name, (_, since) in LEFT_OUT.items() if number < since]
     words = [part for name in left_out for part in ("--deselect", f"{TESTS}::{name}")]
     # Its plugins of pytest are those of a smaller environment than ours.
-    command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *words, TESTS]
+    command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *words, TESTS, DESCRIPTIONS]
     ended = subprocess.run(
         command,
         cwd=ROOT,

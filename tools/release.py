@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make release`: checks, wheel and sdist tried in clean environments, then the annotated tag.
+"""`make release`: checks, wheel and sdist tried in clean environments, bill of materials, annotated tag.
 
 Nothing is published or pushed.
 """
@@ -22,7 +22,7 @@ class NotReadyError(Exception):
 
 
 def versions(root: Path = ROOT) -> dict[str, str]:
-    """Return the version that each file says, empty where it says none."""
+    """Return the version in each file, empty where it has none."""
 
     def version_in(name: str, pattern: str) -> str:
         match = re.search(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
@@ -89,6 +89,7 @@ def main() -> int:
         for command in (
             ["make", "check", "test", "test-long", "docs"],
             ["make", "install-check", "DIST=dist"],
+            ["sh", "-c", f"{sys.executable} tools/sbom.py dist/bam_bench-{version}-*.whl"],
         ):
             if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
                 print(f"release: '{' '.join(command)}' failed; nothing is tagged", file=sys.stderr)
@@ -103,7 +104,8 @@ def main() -> int:
         return 2
     _git("tag", "--annotate", f"v{version}", "--message", f"bam_bench {version}")
     print(
-        f"tagged {commit[:12]} as v{version}; wheel and sdist are in dist/; nothing was published or pushed"
+        f"tagged {commit[:12]} as v{version}; wheel, sdist and bill of materials are in dist/;"
+        " nothing was published or pushed"
     )
     return 0
 

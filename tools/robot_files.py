@@ -18,7 +18,7 @@ from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 
 BENCH = PendulumBench(mass=0.5, length=0.15)
-"""As the `simulator` node hangs it where nothing else is said."""
+"""As the `simulator` node hangs it by default."""
 WITH_SERVOS = "dynamixel_2r"
 """Arm that comes with servos as well."""
 PLUGIN = "bam_bench.servo"

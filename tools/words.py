@@ -114,7 +114,7 @@ def _pattern(forms: Iterable[str]) -> re.Pattern[str]:
 
 
 def read_list(file: Path) -> WordList:
-    """Return the list of words; its sections say where they are looked for."""
+    """Return the list of words; its sections are where they are looked for."""
     sections = yaml.safe_load(file.read_text(encoding="utf-8"))
     return WordList(
         [

@@ -12,6 +12,7 @@ import pytest
 from bam_core.text.bench_fit_findings import BenchFitted
 from bam_core.text.choice_findings import AblationVerdict, ChoiceReason, ModelVerdict
 from bam_core.text.conformance_findings import DEVIATION_WORDS, Difference
+from bam_core.text.contribution_findings import LIMITS, ContributionVerdict, Criterion
 from bam_core.text.data_findings import (
     FEW,
     BenchLeftOut,
@@ -28,6 +29,7 @@ from bam_core.text.data_findings import (
     OffGoals,
     OffHoldingPosition,
     OtherServo,
+    PriorOfOneUnit,
     TrainedOn,
 )
 from bam_core.text.description_findings import SeveralActuators, StartContacts, UnusableMeshes
@@ -57,6 +59,8 @@ from bam_core.text.misfit_findings import (
     UnexplainedMisfit,
 )
 from bam_core.text.output_findings import LeftOutPart, Replaced, Unfinished, WillReplace
+from bam_core.text.randomisation_findings import CAUSES as NO_OP_CAUSES
+from bam_core.text.randomisation_findings import NoOp
 from bam_core.text.recording_findings import (
     Interrupted,
     LatePositions,
@@ -73,29 +77,34 @@ from bam_core.text.recording_findings import (
     UnmodelledSettings,
 )
 from bam_core.text.report_findings import PARTS, MissingParts, NeededUndetermined, NoTrajectories
-from bam_core.text.robot_findings import (
+from bam_core.text.robot_evidence_findings import (
+    FreeBase,
+    IdleMotors,
+    JointsFinding,
+    NoLoad,
+    SlowRate,
+    SteadySpeed,
+    TableFound,
+)
+from bam_core.text.robot_result_findings import (
+    NarrowBands,
+    NoBand,
+    PriorOnly,
+    RobotErrors,
+    UndeterminedServos,
+)
+from bam_core.text.robot_run_findings import (
+    ClippedGoals,
     CopiedReadings,
     CountedTurns,
     DerivativeGainUnknown,
     DerivedRanges,
-    FreeBase,
-    IdleMotors,
-    JointsFinding,
-    NarrowBands,
-    NoBand,
     NoInterval,
-    NoLoad,
     OtherRate,
     OtherZero,
-    PriorOnly,
     ReversedJoint,
-    RobotErrors,
     RunLeftOut,
-    SlowRate,
     StampedRate,
-    SteadySpeed,
-    TableFound,
-    UndeterminedServos,
     UnprovenSigns,
 )
 from bam_core.text.uncertainty_findings import IntervalMethod, ParameterRemark, RunAdvice
@@ -182,6 +191,7 @@ REMARKS = (
     "missing_physics",
     "outside_interval",
     "late_stamps",
+    "measured",
 )
 JOINTS = (
     "shoulder_pan",
@@ -232,6 +242,7 @@ EXAMPLES: tuple[Finding, ...] = (
     OtherDamping(source=Path("a.json"), damping=1.0, firmware="erob80_c1", usual="erob80"),
     PriorOnly(),
     InBothSets(logs=("a.json", "b.json")),
+    PriorOfOneUnit(file=Path("unit/m4.yaml")),
     FittedToTest(model="gear.yaml", seen=1, total=3),
     TrainedOn(model="m4", logs=("kp100_sin_sin",), total=3),
     IllPosedGears(kind="own_feedback", joints=("hip",), gain=1.2, servo="xl330", output_side=1.6),
@@ -244,6 +255,7 @@ EXAMPLES: tuple[Finding, ...] = (
     Unfinished(
         kind="cancelled", directory=Path("found"), models=("m1", "m4"), not_done=("m6", "uncertainty")
     ),
+    Unfinished(kind="interrupted", directory=Path("found"), not_converged=("m6",), without_errors=("m1",)),
     LeftOutPart(part="plots", error="no font"),
     ContactMismatch(kind="nothing_stands", span=(1.2, 1.5)),
     ContactMismatch(kind="standing_moves", contacts=SOLES, speed=0.12, span=(1.2, 1.5)),
@@ -333,6 +345,7 @@ EXAMPLES: tuple[Finding, ...] = (
     StampedRate(dataset="my_task", fps=30.0, stamped=15.0),
     SeveralActuators(joints=("shoulder", "elbow")),
     ImplausibleGain(logs=("one",), kp=800.0, error=0.0076, law="feetech-sts"),
+    ClippedGoals(dataset="my_task", joints=(("lift", 0.123), ("pan", 0.0034))),
     DerivedRanges(dataset="my_task", ranges=(("pan", 2549), ("lift", 3835))),
     NoLoad(servo="sts3215", load=0.01, friction=0.1),
     SlowRate(models=("m4", "m6"), rate=29.97, runs=2, limit=45.0),
@@ -356,7 +369,7 @@ EXAMPLES: tuple[Finding, ...] = (
     NoVoltage(logs=tuple("abcde"), is_all=True, supplies=(12.0, 14.8)),
     NoTemperature(logs=tuple("abcde"), assumed=25.0, effects=("winding_heating", "friction_temperature")),
     DutyMismatch(logs=tuple("abcde"), ratios=(0.5, 2.0), kp=400.0),
-    *(FewLogs(kind=kind, training=1, test=0) for kind in FEW),
+    *(FewLogs(kind=kind, training=1, test=0, needed=8) for kind in FEW),
     *(
         OtherServo(kind=kind, servo="mx106", firmware="mx106", others=("xl330", "xm430"))
         for kind in ("other_servo", "other_law")
@@ -378,6 +391,10 @@ EXAMPLES: tuple[Finding, ...] = (
         )
         for deviations in ((), *((name,) for name in DEVIATION_WORDS))
     ),
+    *(NoOp(term="friction", cause=cause, low=0.9, high=1.1) for cause in NO_OP_CAUSES),
+    *(Criterion(kind=kind, value=value) for kind in LIMITS for value in (0.0123, None)),
+    ContributionVerdict(kind="accepted", servo="my_servo", criteria=7, missed=()),
+    ContributionVerdict(kind="refused", servo="my_servo", criteria=7, missed=tuple(LIMITS)),
     ErrorFloor(kind="repeated_runs", error=0.003, floor=0.001),
     ErrorFloor(kind="simulation_steps", error=0.003, floor=0.001),
     ErrorFloor(kind="measurement", error=0.003, floor=0.001, repeats=0.3, differing=("log_1", "log_2")),

@@ -113,6 +113,7 @@ def reference_positions(rollout, model, recording, index, substeps, bench_effect
         bench=recording.bench,
         kp=recording.kp,
         kd=recording.kd,
+        ki=recording.ki,
         integrator=model.integrator,
         bench_effects=bench_effects,
         servo_effects=model.servo_effects,
@@ -133,4 +134,5 @@ def reference_positions(rollout, model, recording, index, substeps, bench_effect
         renewal=rollout.stepping.renewal,
         lead=rollout.stepping.lead,
         slew_share=rollout.stepping.slew_share,
+        integral=float(packed.logs.integral[lane]),
     )[0]

@@ -56,6 +56,7 @@ class ReferenceSimulation:
         bench: pendulum.
         kp: position gain in the firmware's units, above zero; of no account in open loop.
         kd: derivative gain.
+        ki: integral gain.
         integrator: one of INTEGRATORS.
         bench_effects: zero offset, masses and inertias, and the arm's link to the servo. Command delay and
             supply ripple are ignored: commands are given when they are obeyed, the supply as it is.
@@ -73,6 +74,7 @@ class ReferenceSimulation:
     bench: PendulumBench
     kp: float
     kd: float = 0.0
+    ki: float = 0.0
     integrator: str = "midpoint"
     bench_effects: BenchEffects = field(default_factory=BenchEffects)
     servo_effects: ServoEffects = field(default_factory=ServoEffects)
@@ -95,7 +97,9 @@ class ReferenceSimulation:
         position = state.position + lead * state.velocity
         return goal - self.servo_effects.seen_position(position, state.velocity, self.firmware.resolution)
 
-    def demand(self, state: PendulumState, goal: float, lead: float = 0.0, rate: float = 0.0) -> float:
+    def demand(
+        self, state: PendulumState, goal: float, lead: float = 0.0, rate: float = 0.0, integral: float = 0.0
+    ) -> float:
         """Return what the firmware asks for where nothing is protected: duty (BAM eq. 12) or A (eq. 14).
 
         Args:
@@ -103,6 +107,7 @@ class ReferenceSimulation:
             goal: set-point, rad.
             lead: how much later than this state the firmware looks at it, s.
             rate: of the error, rad/s.
+            integral: of the error, rad.
         """
         if self.open_loop:
             return goal
@@ -114,6 +119,7 @@ class ReferenceSimulation:
             velocity,
             rate_time=self.firmware.rate_time(self.kp, self.kd),
             error_rate=rate,
+            integral=integral,
         )
         return _clipped(float(wanted), self._largest_demand)
 
@@ -278,6 +284,7 @@ class ReferenceSimulation:
         renewal: int | None = None,
         lead: float = 0.0,
         slew_share: float = 1.0,
+        integral: float = 0.0,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Follow goals for n - 1 steps.
 
@@ -296,6 +303,7 @@ class ReferenceSimulation:
                 for several of its periods, half of what it is longer than one.
             slew_share: of what a slewed set-point moves in a step, how much the firmware works with on the
                 mean where the set-point is under way throughout.
+            integral: of the integral gain at the start, rad.
 
         Returns:
             Positions (n,) in rad and velocities (n,) in rad/s at the samples.
@@ -313,6 +321,7 @@ class ReferenceSimulation:
         if self.open_loop:
             farthest = math.inf
         past: float | None = None  # error of the last demand
+        integral_rate = self.firmware.integral_rate(self.kp, self.ki)
         for k in range(len(goals) - 1):
             goal, supply_now = float(goals[k]), float(supplies[k])
             before = float(switches[max(k - 1, 0)])
@@ -345,7 +354,17 @@ class ReferenceSimulation:
                     error = self.error(state, goal, lead)
                     rate = -state.velocity if past is None else (error - past) / (dt / substeps * renewed)
                     past = error if switches[k] > 0.0 else None
-                    demand = self.demand(state, goal, lead, rate)
+                    integral = self.firmware.integrated(
+                        integral,
+                        error,
+                        kp=self.kp * (1.0 + self.servo_effects.firmware_gain),
+                        rate=integral_rate,
+                        time=dt / substeps * renewed,
+                        largest=self._largest_demand,
+                    )
+                    if switches[k] <= 0.0:
+                        integral = 0.0
+                    demand = self.demand(state, goal, lead, rate, integral)
                     if protection is not None and switches[k] > 0.0:
                         demand, overload = self.protected(overload, demand, dt / substeps * renewed)
                     closed = self.closed_share(demand)

@@ -49,8 +49,8 @@ class _SimulatedBus(MujocoBus):
     def __init__(self) -> None:
         # One with the register of its driver, and one without.
         self._settings = SimulationSettings(servos={"a": load_servo("mx106"), "b": load_servo("sts3215")})
-        self._kp, self._kd = [0.0, 0.0], [0.0, 0.0]
-        self._model = SimpleNamespace(kp=[0.0, 0.0], kd=[0.0, 0.0])
+        self._kp, self._kd, self._ki = [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]
+        self._model = SimpleNamespace(kp=[0.0, 0.0], kd=[0.0, 0.0], ki=[0.0, 0.0])
 
     @property
     def names(self) -> tuple[str, ...]:

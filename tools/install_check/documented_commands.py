@@ -30,7 +30,24 @@ NOT_RUN = (
     ),
     (r"bam build-plugin --mujoco", "needs another MuJoCo; tools/mujoco_versions.py builds for such"),
     (r"bam conform --against my_port", "needs a port of the law; test/core/cli/test_conform.py runs one"),
+    (r"bam servos (add|bundle|check) ", "needs an identified servo to pass on; test/core/exchange has such"),
     (r"bam fleet identified_units/ ", "needs results of units, as docs/how-to/fleet.md makes them"),
+    (
+        r"bam identify new_unit/ ",
+        "needs the servo file of a type; test_prior.py makes one",
+    ),
+    (
+        r"bam (identify sessions/|fleet identified_sessions) ",
+        "needs dated sessions; test_drift.py makes such",
+    ),
+    (
+        r"bam (identify .*|fleet identified --model m1 .*|validate .*)(REPEATS|compared|THIRD_UNIT)",
+        "needs recordings of two real units; test/core/cli/test_identify.py runs such commands",
+    ),
+    (
+        r"bam check-randomisation ",
+        "needs a file of `bam export`; test/core/exchange/training/test_randomisation.py makes such",
+    ),
     (r"bam .*tcp://", "needs a Dask scheduler"),
     (r"bam .*(sigmaban|so101)", "needs recordings of a real robot"),
     (r"bam robot identify .* bags ", "needs bags of `bam robot record`; test/ros/recorder records such"),

@@ -20,6 +20,7 @@ from site_pages import (
     nodes,
     papers,
     servo_cards,
+    servo_models,
 )
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -40,7 +41,17 @@ def write(directory: Path) -> None:
     """
     shutil.rmtree(directory, ignore_errors=True)
     shutil.copytree(DOCS, directory)
-    for module in (commands, nodes, launch_files, api, examples, servo_cards, explorer, fault_cells):
+    for module in (
+        commands,
+        nodes,
+        launch_files,
+        api,
+        examples,
+        servo_cards,
+        servo_models,
+        explorer,
+        fault_cells,
+    ):
         for path, text in module.pages().items():
             file = directory / path
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ def commands() -> dict[str, Command]:
 
 def split(words: Sequence[str]) -> tuple[str, list[str]]:
     """Return the command's name, of one word or two, and its arguments."""
-    count = 2 if words[0] in GROUPS else 1
+    count = 2 if words[0] in GROUPS or " ".join(words[:2]) in commands() else 1
     return " ".join(words[:count]), list(words[count:])
 
 
@@ -59,9 +59,9 @@ def _arguments(parser: argparse.ArgumentParser) -> list[tuple[str, str]]:
     for action in parser._actions:
         if action.help == argparse.SUPPRESS:
             continue
-        told = formatter._format_args(action, _metavar(action)) if action.nargs != 0 else ""
+        shown = formatter._format_args(action, _metavar(action)) if action.nargs != 0 else ""
         name = ", ".join(action.option_strings) or _metavar(action)
-        words = f"{name} {told}".strip() if action.option_strings else told
+        words = f"{name} {shown}".strip() if action.option_strings else shown
         needed = " *Required.*" if action.required and action.option_strings else ""
         rows.append((f"`{words}`".replace("|", r"\|"), plain(formatter._expand_help(action)) + needed))
     return rows

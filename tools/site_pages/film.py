@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A film of the bench: the arm as recorded, and as simulated before and after the identification.
 
-`python -m site_pages.film FILE.gif`. Where there is no OpenGL without a window it says so, and leaves the
+`python -m site_pages.film FILE.gif`. Where there is no OpenGL without a window it prints so, and leaves the
 file as it is.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of the papers redone, from what `make papers` wrote; without it, one page that says so."""
+"""Pages of the papers redone, from what `make papers` wrote; without it, one page with that remark."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def bad_benches() -> Figure:
         ("a good bench", BenchEffects(), 1.0),
         ("loose horn: 0.06 rad of play", BenchEffects(arm_backlash=0.06), 1.0),
         ("flexible table or arm: 0.03 rad/(N·m)", BenchEffects(arm_compliance=0.03), 1.0),
-        ("supply 15 % below what the header says", BenchEffects(), 0.85),
+        ("supply 15 % below the header", BenchEffects(), 0.85),
     )
     figure = Figure(figsize=(9.0, 5.0), layout="constrained")
     panels = figure.subplots(2, 2, sharex=True, sharey=True).ravel()

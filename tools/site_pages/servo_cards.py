@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A card per servo of the library: what its file says, its diagram, and snippets to copy."""
+"""A card per servo of the library: values of its file, its diagram, and snippets to copy."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _card(name: str) -> str:
 
 
 def _comment(name: str) -> str:
-    """What the file says before its first field."""
+    """The comment of the file before its first field."""
     text = (files("bam_core") / "servos" / f"{name}.yaml").read_text(encoding="utf-8")
     lines = []
     for line in text.splitlines():
@@ -185,27 +185,29 @@ def _provenance(name: str, servo: ServoModel) -> Iterator[tuple[str, str]]:
         yield "date", origin.date
     if origin.train_mae is not None:
         yield "error in training", f"{1e3 * origin.train_mae:.1f} mrad, mean over {_count(origin.train_data)}"
-    for error, told in (
+    for error, label in (
         (origin.selection_mae, "error in selection"),
         (origin.test_mae, "error on test recordings"),
     ):
         if error is not None:
-            yield told, f"{1e3 * error:.1f} mrad"
+            yield label, f"{1e3 * error:.1f} mrad"
     if origin.train_mae is None:
         yield "compared with recordings of a real one", compared(name)
     bench = files("bam_core") / "servos" / "bench_effects" / f"{name}.yaml"
     if bench.is_file():
         effects = {key: value for key, value in vars(load_bench_effects(name)).items() if value}
-        told = ", ".join(f"{words(key)} {value:.3g} {PARAMETER_UNITS[key]}" for key, value in effects.items())
-        yield "bench of its recordings", f"{told} (not part of the servo)"
+        shown = ", ".join(
+            f"{words(key)} {value:.3g} {PARAMETER_UNITS[key]}" for key, value in effects.items()
+        )
+        yield "bench of its recordings", f"{shown} (not part of the servo)"
 
 
 def compared(name: str) -> str:
-    """Return what the page of supported hardware says of comparisons with recordings, as a card links it."""
+    """Return comparisons on the page of supported hardware with recordings, as a card links it."""
     text = (DOCS / "reference" / "hardware.md").read_text(encoding="utf-8")
     rows = (line.strip("| ").split(" | ") for line in text.partition("## Servo models")[2].splitlines())
-    (told,) = (row[2] for row in rows if len(row) == 3 and f"`{name}`" in row[0])
-    return told.replace("](../", "](../../").replace("](servos/", "](")
+    (shown,) = (row[2] for row in rows if len(row) == 3 and f"`{name}`" in row[0])
+    return shown.replace("](../", "](../../").replace("](servos/", "](")
 
 
 def _count(recordings: object) -> str:
@@ -302,8 +304,13 @@ def _record_lines(servo: ServoModel) -> list[str]:
     launch = "ros2 launch bam_bench record.launch.py"
     if servo.name in CONTROL_TABLES:
         where = "port:=/dev/ttyUSB0"
-    elif servo.firmware.regulates_current:
+    elif not servo.protocol and servo.firmware.regulates_current:
         where = "driver:=erob interface:=eth0"
+    elif servo.firmware.regulates_current:
+        return [
+            "The driver `dynamixel` selects this mode with the parameter `current_limit`:"
+            " [wiring](../../how-to/wiring.md). Recordings of other programs can be identified, too.\n"
+        ]
     else:
         return ["There is no driver for it here; recordings of other programs can be identified.\n"]
     return [

@@ -30,6 +30,12 @@ def test_a_converted_servo_tells_what_it_was_compared_with() -> None:
     assert "](../../development/robot.md" in card("mx106")
 
 
+def test_a_dynamixel_that_regulates_its_current_is_no_ethercat_drive() -> None:
+    assert "driver:=erob" in card("erob80_50")
+    assert "driver:=erob" not in card("mx106_current")
+    assert "`current_limit`" in card("mx106_current")
+
+
 def test_a_servo_of_a_data_sheet_is_not_said_to_be_published() -> None:
     assert "published" not in card("sts3250")
 

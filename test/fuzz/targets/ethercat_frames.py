@@ -38,7 +38,7 @@ class _Fixture:
             slave.dictionary.entry(Object.MODE_OF_OPERATION).value = CST
             for word in (0x06, 0x07, 0x0F):
                 slave.dictionary.entry(Object.CONTROLWORD).value = word
-                slave.drive.obey()
+                slave.drive.execute()
             assert slave.drive.torque_enabled
         self._began, self._as_new = self.wire.now, Snapshot(self.wire.segment, {Entry: ["value"]})
 
