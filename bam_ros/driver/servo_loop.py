@@ -342,6 +342,8 @@ class ServoLoop:
     def step(self) -> None:
         """Serve requests and exchange once; the thread does this over and over."""
         self._requests.serve()
+        if self._stopping.is_set():  # while a request was served: nothing is switched on any more
+            return
         now = self._bus.now()
         dt, self._last = now - self._last, now
         self._at_once = False

@@ -14,6 +14,8 @@ from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, Unknown
 from bam_ros.driver.hardware_errors import FATAL
 from bam_ros.driver.servo_bus import (
     EACH_ONCE,
+    BusCorrupt,
+    BusTimeout,
     Gains,
     LawSettings,
     OtherServos,
@@ -43,7 +45,8 @@ from bam_ros.dynamixel.torque_constant import torque_constant
 from bam_ros.text.notice import Notice
 
 _CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
-_RELEASE_ATTEMPTS = 3  # of the whole round; each write has its own
+_RELEASE_ROUNDS, _GOAL_ROUNDS = 12, 4  # through all servos that have not confirmed that torque is off
+_UNCONFIRMED = 2  # times that a packet is sent which nobody confirms: a damaged one is not carried out
 _GUARDIAN_DELAY = 1.6  # times the watchdog: servos that have one of their own act first
 
 
@@ -238,6 +241,8 @@ class DynamixelBus(ServoBus):
             )
             self._guardian = self._post_guardian(port)
             port.before_write = self._beat_quietly
+            for _ in range(_UNCONFIRMED):  # whoever drove them before; each is confirmed when it is prepared
+                self._write_off(self._servos)
             self._require_own_ids(self._servos)  # before anything is written that others would accept
             for servo in self._servos:
                 servo.prepare()
@@ -296,16 +301,24 @@ class DynamixelBus(ServoBus):
         if not self._groups:
             raise Unavailable("port", "not open", advice="open it first")
         self._require_guardian(any(goal.torque_enable))
-        released = self._apply(goal)
+        released = [
+            servo
+            for servo, torque in zip(self._servos, goal.torque_enable, strict=True)
+            if not torque and servo.torque is not False
+        ]
         answers: dict[int, tuple[bytes, int]] = {}
         moments: dict[int, tuple[int, float]] = {}
         try:
+            self._apply(goal, released)
             for group in self._groups:
                 answers |= group.read()
                 moments |= group.moments
+        except (BusTimeout, BusCorrupt):  # what damaged answers may have damaged goals as well
+            self._repeat_goals()
+            raise
         finally:
-            for servo in released:
-                servo.release()
+            if released and (failure := self._release(released, _GOAL_ROUNDS)):
+                raise failure
         taken = [moments[servo.id] for servo in self._servos]
         stamp, self._acquired = min(taken)
         states = [servo.decode(*answers[servo.id]) for servo in self._servos]
@@ -334,20 +347,41 @@ class DynamixelBus(ServoBus):
         """Turn torque off on every servo; keeps trying for a while, never raises."""
         if self._port is None:
             return
-        off = dict.fromkeys(self._settings.ids, 0)
-        waiting = list(self._servos)
-        for _ in range(_RELEASE_ATTEMPTS):
-            self._port.is_using = False  # of a transaction that an exception ended
-            for group in self._groups:
-                with contextlib.suppress(Exception):  # at once for everybody, confirmed one by one
-                    group.write("torque_enable", off)
-            for servo in tuple(waiting):
-                with contextlib.suppress(Exception):
-                    servo.release()
-                    waiting.remove(servo)
-            if not waiting:
-                break
+        self._port.is_using = False  # of a transaction that an exception ended
+        self._release(self._servos, _RELEASE_ROUNDS)
         self._beat_quietly()  # from here on silence means nothing, unless a servo did not confirm
+
+    def _release(self, servos: Sequence[DynamixelServo], rounds: int) -> Exception | None:
+        """Turn torque off: at once for all, then confirmed by each.
+
+        A servo that does not confirm it is asked again when all others have been asked.
+
+        Args:
+            servos: of which torque goes off.
+            rounds: through those that have not confirmed it.
+
+        Returns:
+            Why one of them has not confirmed it; None: all have.
+        """
+        waiting, failure = list(servos), None
+        for _ in range(rounds):
+            with contextlib.suppress(Exception):
+                self._write_off(waiting)
+            for servo in tuple(waiting):
+                try:
+                    servo.release(attempts=1)
+                    waiting.remove(servo)
+                except Exception as error:
+                    failure = error
+            if not waiting:
+                return None
+        return failure
+
+    def _write_off(self, servos: Sequence[DynamixelServo]) -> None:
+        """Write torque off to all of these servos at once; nobody confirms that. Raises BamError."""
+        off = {servo.id: 0 for servo in servos}
+        for group in self._groups:
+            group.write("torque_enable", off)
 
     def set_gains(self, name: str, gains: Gains) -> Gains:
         """Write the gains of one servo and return what it holds; raises BamError."""
@@ -405,34 +439,41 @@ class DynamixelBus(ServoBus):
                 return servo
         raise UnknownName("joint", name, self.names)
 
-    def _apply(self, goal: ServoGoal) -> list[DynamixelServo]:
-        """Write what differs from what the servos hold; returns those whose torque is switched off.
+    def _apply(self, goal: ServoGoal, released: Sequence[DynamixelServo]) -> None:
+        """Write what differs from what the servos hold.
 
-        That is written without an answer, in one go with the request for the state, so that the sample shows
-        when torque went off. The caller verifies it afterwards.
+        Torque off comes before anything that is waited for. It is written without an answer, in one go with
+        what follows, so that the sample shows when torque went off. The caller verifies it afterwards.
+
+        Args:
+            goal: of all servos.
+            released: whose torque is switched off.
         """
+        assert self._port is not None
         moved: dict[int, int] = {}
-        released: list[DynamixelServo] = []
         pwm = self._settings.pwm
         duties = goal.duty or (0.0,) * len(self._servos)
+        with self._port.holding():
+            self._write_off(released)
         for servo, torque, position, duty in zip(
             self._servos, goal.torque_enable, goal.position, duties, strict=True
         ):
             if not torque:
-                if servo.torque is not False:
-                    released.append(servo)
-            elif not servo.torque:
+                continue
+            if not servo.torque:
                 servo.switch_on(position)
             elif pwm:  # whether it changed or not: nobody confirms these writes, and no goal is left to hold
                 moved[servo.id] = servo.duty_count(duty)
-            elif position == position and (count := servo.count(position)) != servo.goal:
-                moved[servo.id] = servo.goal = count
-        assert self._port is not None
+            elif (count := servo.next_goal(position)) is not None:
+                moved[servo.id] = count
         with self._port.holding():
             for group in self._groups:
                 group.write("goal_pwm" if pwm else "goal_position", moved)
-                group.write("torque_enable", dict.fromkeys((servo.id for servo in released), 0))
-        return released
+
+    def _repeat_goals(self) -> None:
+        """Write the goals in force again with the next exchange."""
+        for servo in self._servos:
+            servo.repeat_goal()
 
     def _check(self, now: float, errors: Sequence[int]) -> None:
         """Check one servo every now and then: did it switch its torque off by itself?

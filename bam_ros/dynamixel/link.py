@@ -23,7 +23,7 @@ from bam_ros.dynamixel.register import Register
 
 _QUIET = 0.03  # s; answers that come later than the SDK's timeout have come by then
 _FAST_HEADER, _CRC = 8, 2  # bytes of the one answer to a fast read before the first servo's, and of each CRC
-_ATTEMPTS = 4  # each with twice the pause of the one before: 0.3 s in all
+ATTEMPTS = 4  # each with twice the pause of the one before: 0.3 s in all
 
 
 class Link:
@@ -80,13 +80,13 @@ class Link:
         return self.read_blocks(self._single[place])[servo][0]
 
     def read_block(
-        self, servos: Sequence[int], address: int, length: int, attempts: int = _ATTEMPTS
+        self, servos: Sequence[int], address: int, length: int, attempts: int = ATTEMPTS
     ) -> Answers:
         """Read the same block of several servos in one transaction; see `read_blocks`."""
         blocks = dict.fromkeys(servos, (address, length))
         return self.read_blocks(BlockRead.of(self.protocol, blocks), attempts)
 
-    def read_blocks(self, request: BlockRead, attempts: int = _ATTEMPTS) -> Answers:
+    def read_blocks(self, request: BlockRead, attempts: int = ATTEMPTS) -> Answers:
         """Read a block of each of several servos in one transaction.
 
         Args:
@@ -178,29 +178,35 @@ class Link:
             raise BusCorrupt(who, f"{len(packet)} bytes instead of {at}", advice="check their cables")
         return answers
 
-    def write(self, servo: int, register: Register, count: int) -> None:
+    def write(self, servo: int, register: Register, count: int, attempts: int = ATTEMPTS) -> None:
         """Write a register and wait for the servo's confirmation, with retries.
+
+        Args:
+            servo: its id.
+            register: that is written.
+            count: that it shall hold.
+            attempts: how often a lost confirmation is asked for.
 
         Raises:
             BusTimeout, BusCorrupt: no usable answer.
             Unsupported: the servo refuses the value.
         """
-        self._write(servo, register.address, register.encode(count), f"{register.name} = {count}")
+        self._write(servo, register.address, register.encode(count), f"{register.name} = {count}", attempts)
 
     def write_block(self, servo: int, address: int, data: bytes) -> None:
         """Write the bytes of several registers that lie side by side; otherwise as `write`."""
-        self._write(servo, address, data, f"{len(data)} bytes at {address}")
+        self._write(servo, address, data, f"{len(data)} bytes at {address}", ATTEMPTS)
 
-    def _write(self, servo: int, address: int, block: bytes, what: str) -> None:
+    def _write(self, servo: int, address: int, block: bytes, what: str, attempts: int) -> None:
         data, began = list(block), time.monotonic()
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(attempts):
             result, error = self._handler.writeTxRx(self.port, servo, address, len(data), data)
             if result == sdk.COMM_SUCCESS:
                 if attempt:
                     self._wait_for_late_answers(began)
                 break
             self.port.drain(_QUIET * 2**attempt)
-            if attempt == _ATTEMPTS - 1:
+            if attempt == attempts - 1:
                 check_result(result, f"id {servo}")
         reason = refusal(self.protocol, error)
         if reason:

@@ -162,6 +162,13 @@ class SerialPort(PortHandler):
         self.before_write()
         data = bytes(self._held) + bytes(packet)
         self._held.clear()
+        written = self._write(data)
+        self.sent = written
+        self.traffic += written
+        return written - len(data) + len(packet)
+
+    def _write(self, data: bytes) -> int:
+        """Hand bytes to the kernel; return how many it took in 0.1 s."""
         written = 0
         deadline = time.monotonic() + 0.1
         while written < len(data) and time.monotonic() < deadline:
@@ -171,9 +178,7 @@ class SerialPort(PortHandler):
                 select.select([], [self._fd], [], 0.01)
             except OSError as error:
                 raise self._gone(error) from None
-        self.sent = written
-        self.traffic += written
-        return written - len(data) + len(packet)
+        return written
 
     @contextlib.contextmanager
     def holding(self) -> Iterator[None]:

@@ -25,7 +25,7 @@ from bam_ros.dynamixel.law_registers import (
     own_duty,
     unmodelled_settings,
 )
-from bam_ros.dynamixel.link import Link
+from bam_ros.dynamixel.link import ATTEMPTS, Link
 from bam_ros.dynamixel.register import Register
 from bam_ros.dynamixel.register_access import count_of, register_value, require_free
 from bam_ros.dynamixel.state_block import direct_block, packed_block
@@ -105,6 +105,7 @@ class DynamixelServo:
         self.table = table
         self.torque: bool | None = None
         self.goal: int | None = None
+        self._repeats_goal = False  # whether nobody has confirmed the goal, and it was written only once
         self.limits = self._ends = (-math.inf, math.inf)
         self.law = LawSettings()
         self.warnings: list[Notice | str] = []
@@ -126,9 +127,9 @@ class DynamixelServo:
         """Return a register's count; raises BamError."""
         return self.link.read(self.id, self.table[register])
 
-    def write(self, register: str, count: int) -> None:
+    def write(self, register: str, count: int, attempts: int = ATTEMPTS) -> None:
         """Write a register's count; raises BamError."""
-        self.link.write(self.id, self.table[register], count)
+        self.link.write(self.id, self.table[register], count, attempts)
 
     def error(self) -> int:
         """Return the `HardwareError` bits of a Protocol 1.0 servo; raises BamError."""
@@ -316,17 +317,20 @@ class DynamixelServo:
             limits = limit_registers(self.table)
             self.warnings.append(DutyLimited(joint=self.name, registers=limits, duty=duty, own=own))
 
-    def release(self) -> None:
+    def release(self, attempts: int = ATTEMPTS) -> None:
         """Turn torque off and wait for the confirmation.
+
+        Args:
+            attempts: how often a lost confirmation is asked for.
 
         Raises:
             BamError: no answer.
         """
-        self.write("torque_enable", 0)
+        self.write("torque_enable", 0, attempts)
         self.torque = False
         self.goal = None
         if "bus_watchdog" in self.table:
-            self.write("bus_watchdog", 0)
+            self.write("bus_watchdog", 0, attempts)
 
     def switch_on(self, position: float) -> None:
         """Turn torque on, with a goal that is in force before: a position, or no duty.
@@ -358,7 +362,26 @@ class DynamixelServo:
             self.write("bus_watchdog", round(self._watchdog / self.table["bus_watchdog"].unit.scale))
         self.write("torque_enable", 1)
         self.torque = True
-        self.goal = goal
+        self.goal, self._repeats_goal = goal, False
+
+    def next_goal(self, position: float) -> int | None:
+        """Return the count that the goal register gets in this cycle; None: none.
+
+        Nobody confirms goals: one that stands is written again, for a damaged packet is not carried out.
+
+        Args:
+            position: rad; NaN keeps the goal in force.
+        """
+        count = self.count(position) if position == position else self.goal
+        if count != self.goal:
+            self.goal, self._repeats_goal = count, True
+            return count
+        repeats, self._repeats_goal = self._repeats_goal, False
+        return count if repeats else None
+
+    def repeat_goal(self) -> None:
+        """Let the goal in force be written again."""
+        self._repeats_goal = self.goal is not None
 
     def count(self, position: float) -> int:
         """Return the goal register's count of a position in rad, within the servo's own limits."""

@@ -620,6 +620,17 @@ def test_stop_releases_and_may_be_repeated(make_loop: Callable[..., ServoLoop]) 
         loop.call(lambda: None)
 
 
+def test_nothing_is_switched_on_once_the_loop_is_to_stop() -> None:
+    stepped = SteppedLoop(SteppedBus())
+    stepped.loop.take(ON)
+    future = stepped.loop._requests.put(stepped.loop.stop)  # it comes while a request is served
+    goals = len(stepped.bus.goals)
+    stepped.loop.step()
+    assert future.done()
+    assert len(stepped.bus.goals) == goals
+    assert stepped.bus.torque == [False]
+
+
 def test_requests_run_between_exchanges_and_return_their_result(make_loop: Callable[..., ServoLoop]) -> None:
     bus = FakeBus()
     loop = make_loop(bus, command_timeout=1e9)
