@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamixel servos on one serial port as a `ServoBus`, over the unmodified `dynamixel_sdk`."""
+"""Dynamixel servos on one serial port as a `ServoBus`."""
 
 from __future__ import annotations
 

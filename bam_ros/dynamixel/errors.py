@@ -29,6 +29,7 @@ _PROTOCOL2 = {
     0x10: HardwareError.ELECTRICAL_SHOCK,
     0x20: HardwareError.OVERLOAD,
 }
+_CHECKSUM1, _CRC2 = 0x10, 3  # the instruction was damaged
 _REFUSALS1 = {0x02: "angle limit", 0x08: "value out of range", 0x10: "checksum", 0x40: "instruction"}
 _REFUSALS2 = {
     1: "could not process it",
@@ -89,6 +90,23 @@ def refusal(protocol: int, error: int) -> str:
     return _REFUSALS2.get(number, f"error {number}") if number else ""
 
 
+def is_damage(protocol: int, error: int) -> bool:
+    """Return whether a servo reports that the instruction reached it damaged: nothing was carried out."""
+    return bool(error & _CHECKSUM1) if protocol == 1 else protocol == 2 and error & ~ALERT == _CRC2
+
+
+def no_answer(who: str) -> BusTimeout:
+    """Return the error of an answer that did not come; `who` was asked."""
+    return BusTimeout(who, "no answer", advice="check its power and cable")
+
+
+def damaged_answer(who: str) -> BusCorrupt:
+    """Return the error of an answer that is not what it should be; `who` was asked."""
+    return BusCorrupt(
+        who, "damaged answer", advice="check cable, termination and that no other id is the same"
+    )
+
+
 def check_result(result: int, who: str) -> None:
     """Raise what a communication result of the SDK means.
 
@@ -100,9 +118,7 @@ def check_result(result: int, who: str) -> None:
     if result == sdk.COMM_SUCCESS:
         return
     if result == sdk.COMM_RX_TIMEOUT:
-        raise BusTimeout(who, "no answer", advice="check its power and cable")
+        raise no_answer(who)
     if result in (sdk.COMM_RX_CORRUPT, sdk.COMM_RX_FAIL):
-        raise BusCorrupt(
-            who, "damaged answer", advice="check cable, termination and that no other id is the same"
-        )
+        raise damaged_answer(who)
     raise Unavailable(who, f"the SDK could not send (result {result})", advice="check the adapter")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers of servos over the SDK: the same calls for both protocols, errors as exceptions.
+"""Registers of servos: the same calls for both protocols, errors as exceptions.
 
-The two packets of every cycle are composed and taken apart here, in less time than the SDK needs. What does
-not come exactly as expected is left to the SDK.
+Reads and writes are composed and taken apart here: faster than by the SDK, and stricter. An answer counts
+where all bytes since the request are what was asked for. The SDK pings and reboots.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ import dynamixel_sdk as sdk
 from bam_core.errors import Unsupported
 from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout
 from bam_ros.dynamixel.block_read import Answers, BlockRead
-from bam_ros.dynamixel.errors import check_result, refusal
+from bam_ros.dynamixel.errors import check_result, damaged_answer, is_damage, no_answer, refusal
 from bam_ros.dynamixel.packets import TO_ALL, instruction_packet
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.register import Register
+from bam_ros.dynamixel.status_packets import Damaged, StatusPacket, first_status
 
 _QUIET = 0.03  # s; answers that come later than the SDK's timeout have come by then
-_FAST_HEADER, _CRC = 8, 2  # bytes of the one answer to a fast read before the first servo's, and of each CRC
+_CONFIRMATION = {0: 6, 1: 6, 2: 11}  # bytes of an answer without data
 ATTEMPTS = 4  # each with twice the pause of the one before: 0.3 s in all
 
 
 class Link:
-    """Reads and writes registers through the SDK's packet handler.
+    """Reads and writes registers of servos on a port.
 
     Args:
         port: open.
@@ -124,16 +125,12 @@ class Link:
 
     def _read_once(self, request: BlockRead) -> Answers:
         port = self.port
-        port.clearPort()
-        if port.writePort(request.packet) != len(request.packet):
-            check_result(sdk.COMM_TX_FAIL, f"id {next(iter(request.blocks))}")
+        self._send(request.packet, request.length, f"id {next(iter(request.blocks))}")
         asked, asked_at = time.time_ns(), time.monotonic()
-        port.setPacketTimeout(request.length)
-        answers = request.take(port.peek(request.length, request.begin))
-        if answers is not None:
-            port.readPort(request.length)
-        else:  # the SDK finds packets among other bytes, and tells which one is missing or damaged
-            answers = self._fast_answers(request.blocks) if request.fast else self._answers(request.blocks)
+        received = port.peek(request.length, request.begin)
+        answers = request.take(received)
+        if answers is None:  # longer by byte stuffing, behind noise, incomplete or damaged
+            answers = self._fast_answers(request) if request.fast else self._answers(request.blocks)
         # A servo takes its state when the request has arrived. What follows says nothing about that moment:
         # the answer may wait in the adapter's buffer, and this process for its turn. An emulated servo, whose
         # line has no baud rate, may have answered sooner than the request takes on a wire.
@@ -141,42 +138,68 @@ class Link:
         self.taken, self.taken_at = asked + round(1e9 * on_its_way), asked_at + on_its_way
         return answers
 
+    def _send(self, packet: bytes, answer: int, who: str) -> None:
+        """Send a packet, and begin to wait for an answer of so many bytes; raises BamError."""
+        self.port.clearPort()
+        if self.port.writePort(packet) != len(packet):
+            check_result(sdk.COMM_TX_FAIL, who)
+        self.port.setPacketTimeout(answer)
+
     def _answers(self, blocks: Mapping[int, tuple[int, int]]) -> Answers:
-        """Receive a packet of each servo."""
-        answers = {}
+        """Receive a packet of each servo, and nothing else."""
+        answers, waiting, at = {}, list(blocks), 0
         for servo, (address, length) in blocks.items():
-            data, result, error = self._handler.readRx(self.port, servo, length)
-            check_result(result, f"id {servo}")
-            if len(data) != length:
-                reason = refusal(self.protocol, error) or f"{len(data)} bytes instead of {length}"
+            status = self._status(at, f"id {servo}")
+            if status.sender != servo:
+                if status.sender in waiting:  # a later one: those before it are silent
+                    raise no_answer(f"id {servo}")
+                raise damaged_answer(f"id {servo}")
+            if len(status.data) != length:
+                reason = refusal(self.protocol, status.error) or f"{len(status.data)} bytes, not {length}"
                 raise BusCorrupt(
                     f"id {servo}",
                     f"cannot read {length} bytes at {address} ({reason})",
                     advice="check its cable",
                 )
-            answers[servo] = (bytes(data), error)
+            answers[servo] = status.data, status.error
+            waiting.remove(servo)
+            at += status.end
+        self._require_nothing_else(at, f"id {next(iter(blocks))}")
         return answers
 
-    def _fast_answers(self, blocks: Mapping[int, tuple[int, int]]) -> Answers:
-        """Receive the one packet of all servos: of each its error byte, id, data and a CRC of all so far."""
-        who = f"ids {', '.join(map(str, blocks))}"
-        packet, result = self._handler.rxPacket(self.port, True)
-        check_result(result, who)
-        at, answers = _FAST_HEADER, {}
-        for servo, (_, length) in blocks.items():
-            error, sender = (*packet[at : at + 2], -1, -1)[:2]
-            at += 2
-            answers[servo] = (bytes(packet[at : at + length]), error)
-            at += length + _CRC
-            if sender != servo:
-                raise BusCorrupt(
-                    who,
-                    f"not the answer of id {servo} at its place (id {sender})",
-                    advice="check their cables",
-                )
-        if at != len(packet):
-            raise BusCorrupt(who, f"{len(packet)} bytes instead of {at}", advice="check their cables")
+    def _fast_answers(self, request: BlockRead) -> Answers:
+        """Receive the one packet of all servos, and nothing else."""
+        who = f"ids {', '.join(map(str, request.blocks))}"
+        status = self._status(0, who)
+        answers = request.take(status.raw)
+        if answers is None:
+            raise damaged_answer(who)
+        self._require_nothing_else(status.end, who)
         return answers
+
+    def _status(self, at: int, who: str) -> StatusPacket:
+        """Wait for a status packet that begins behind `at` received bytes.
+
+        Raises:
+            BusTimeout: nothing has arrived there.
+            BusCorrupt: what has arrived is damaged, or only a part of a packet.
+        """
+        received = self.port.peek(0)
+        while True:
+            try:
+                status = first_status(self.protocol, received[at:])
+            except Damaged:
+                raise damaged_answer(who) from None
+            if status is not None:
+                return status
+            known, received = len(received), self.port.peek(len(received) + 1)
+            if len(received) == known:
+                raise no_answer(who) if known == at else damaged_answer(who)
+
+    def _require_nothing_else(self, end: int, who: str) -> None:
+        """Raise BusCorrupt where bytes follow the answers: one came twice, or an old answer did."""
+        if len(self.port.peek(0)) != end:
+            raise damaged_answer(who)
 
     def write(self, servo: int, register: Register, count: int, attempts: int = ATTEMPTS) -> None:
         """Write a register and wait for the servo's confirmation, with retries.
@@ -198,19 +221,39 @@ class Link:
         self._write(servo, address, data, f"{len(data)} bytes at {address}", ATTEMPTS)
 
     def _write(self, servo: int, address: int, block: bytes, what: str, attempts: int) -> None:
-        data, began = list(block), time.monotonic()
+        packet, began = self._write_packet(servo, address, block), time.monotonic()
         for attempt in range(attempts):
-            result, error = self._handler.writeTxRx(self.port, servo, address, len(data), data)
-            if result == sdk.COMM_SUCCESS:
-                if attempt:
-                    self._wait_for_late_answers(began)
+            try:
+                error = self._confirmed(packet, servo)
                 break
-            self.port.drain(_QUIET * 2**attempt)
-            if attempt == attempts - 1:
-                check_result(result, f"id {servo}")
+            except (BusTimeout, BusCorrupt):
+                self.port.drain(_QUIET * 2**attempt)
+                if attempt == attempts - 1:
+                    raise
+        if attempt:
+            self._wait_for_late_answers(began)
         reason = refusal(self.protocol, error)
         if reason:
             raise Unsupported(f"id {servo}", f"refused {what} ({reason})", advice="check the value")
+
+    def _confirmed(self, packet: bytes, servo: int) -> int:
+        """Send a packet; return the error byte of the answer, which has no data.
+
+        Raises:
+            BusTimeout, BusCorrupt: no such answer, or the servo has received a damaged packet.
+            BamError: the packet could not be sent.
+        """
+        who = f"id {servo}"
+        self._send(packet, _CONFIRMATION[self.protocol], who)
+        status = self._status(0, who)
+        if status.sender != servo or status.data or is_damage(self.protocol, status.error):
+            raise damaged_answer(who)
+        self._require_nothing_else(status.end, who)
+        return status.error
+
+    def _write_packet(self, servo: int, address: int, block: bytes) -> bytes:
+        place = address.to_bytes(2 if self.protocol == 2 else 1, "little")
+        return instruction_packet(self.protocol, servo, sdk.INST_WRITE, place + block)
 
     def write_unconfirmed(self, servo: int, register: Register, count: int) -> None:
         """Write a register of a servo that may not confirm it.
@@ -218,9 +261,7 @@ class Link:
         Raises:
             BamError: the packet could not be sent.
         """
-        data = list(register.encode(count))
-        result = self._handler.writeTxOnly(self.port, servo, register.address, len(data), data)
-        check_result(result, f"id {servo}")
+        self._send(self._write_packet(servo, register.address, register.encode(count)), 0, f"id {servo}")
 
     def sync_write(self, register: Register, counts: Mapping[int, int]) -> None:
         """Write the same register of several servos in one packet that nobody confirms.

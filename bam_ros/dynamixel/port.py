@@ -140,8 +140,8 @@ class SerialPort(PortHandler):
         del self._buffer[:length]
         return data
 
-    def peek(self, length: int, begin: bytes) -> bytes:
-        """Wait for bytes and return at most `length` of them, which remain to be read.
+    def peek(self, length: int, begin: bytes = b"") -> bytes:
+        """Wait for bytes and return all that have come since `clearPort`; they remain to be read.
 
         Args:
             length: waits for so many, at most until the packet timeout.
@@ -152,7 +152,7 @@ class SerialPort(PortHandler):
             left = self.packet_timeout - self.getTimeSinceStart()
             if left <= 0.0 or not self._receive(left):
                 break
-        return bytes(buffer[:length])
+        return bytes(buffer)
 
     def writePort(self, packet: Sequence[int]) -> int:  # noqa: N802
         """Write a whole packet, behind those that were held, and return its length."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Driver of Feetech bus servos (STS, SMS, SCS) on the maker's SDK; `node` is the ROS node."""
+"""Driver of Feetech bus servos (STS, SMS, SCS); `node` is the ROS node."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Feetech servos on one serial port as a `ServoBus`, over the maker's unmodified SDK."""
+"""Feetech servos on one serial port as a `ServoBus`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers of Feetech servos over the maker's SDK, with the calls of `bam_ros.dynamixel.link`."""
+"""Registers of Feetech servos, with the calls of `bam_ros.dynamixel.link`; the maker's SDK pings them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RESULTS = {
 
 
 class FeetechLink(Link):
-    """Reads and writes registers through the maker's packet handler."""
+    """Reads and writes registers; pings through the maker's packet handler."""
 
     def _make_handler(self) -> Any:
         return _Handler(self.port)
@@ -39,21 +39,6 @@ class _Handler:
     def txRxPacket(self, port: SerialPort, packet: list[int]) -> tuple[Any, int, int]:  # noqa: N802
         answer, result, error = self._sdk.txRxPacket(packet)
         return answer, _common(result), error
-
-    def readRx(self, port: SerialPort, servo: int, length: int) -> tuple[list[int], int, int]:  # noqa: N802
-        data, result, error = self._sdk.readRx(servo, length)
-        return data, _common(result), error
-
-    def writeTxRx(  # noqa: N802
-        self, port: SerialPort, servo: int, address: int, length: int, data: list[int]
-    ) -> tuple[int, int]:
-        result, error = self._sdk.writeTxRx(servo, address, length, data)
-        return _common(result), error
-
-    def writeTxOnly(  # noqa: N802
-        self, port: SerialPort, servo: int, address: int, length: int, data: list[int]
-    ) -> int:
-        return _common(self._sdk.writeTxOnly(servo, address, length, data))
 
 
 def _common(result: int) -> int:

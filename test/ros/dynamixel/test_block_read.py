@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers are taken where they are exactly what was asked for; anything else is left to the SDK."""
+"""Answers are taken where they are exactly what was asked for; anything else is searched for packets."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_answer_of_another_servo_is_not_taken() -> None:
     assert KINDS[2][0].take(b"".join(map(protocol1.encode_status, others))) is None
 
 
-def test_data_that_look_like_a_header_are_left_to_the_sdk() -> None:
+def test_data_that_look_like_a_header_are_not_taken_as_they_are() -> None:
     """The servo sends a further byte behind such a pattern: the packet is longer, the data are not."""
     longer = protocol2.encode_status(Status(1, 0, b"\xff\xff\xfd\x00"))
     request_ = BlockRead.of(2, {1: (36, 5)})
