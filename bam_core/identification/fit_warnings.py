@@ -19,11 +19,20 @@ from bam_core.text.fit_findings import (
     outliers,
 )
 
+_RIVAL = 1.5
+"""Times the selection error of the chosen model: longer searches and wider ranges change errors by less.
+
+Twice and four times the budget changed training errors by 2 % at most (docs/development/search.md).
+"""
+
 
 def fit_warnings(
     fits: Mapping[str, ModelFit], chosen: str, effects: Sequence[EffectAblation] = ()
 ) -> tuple[Finding, ...]:
     """Return the warnings; of a failed search only that it failed, since its parameters mean nothing.
+
+    Searches and search ranges of models that are far worse in selection are passed over, since they cannot
+    change the choice. `summary.json` has `ended_early` and `at_bound` of every model.
 
     Args:
         fits: by name of the model.
@@ -31,17 +40,30 @@ def fit_warnings(
         effects: of that model.
     """
     fit = fits[chosen]
-    findings: list[Finding] = list(_unfinished_searches(fits))
+    rivals = _rivals(fits, chosen)
+    findings: list[Finding] = list(_unfinished_searches(rivals))
     if fit.failed and fit.diagnosis is not None:
         return (*findings, fit.diagnosis.findings[0])
     needed = {ablation.name for ablation in effects if ablation.is_needed}
     return (
         *findings,
-        *_at_bounds(fits),
+        *_at_bounds(rivals),
         *_errors_of_logs(fit),
         *_unobserved(fit),
         *_unidentifiable(fit, needed),
     )
+
+
+def _rivals(fits: Mapping[str, ModelFit], chosen: str) -> dict[str, ModelFit]:
+    """Return the chosen fit and those that it could lose to; all, where there was no selection."""
+    error = fits[chosen].selection_mae
+    if error is None:
+        return dict(fits)
+    return {
+        name: fit
+        for name, fit in fits.items()
+        if name == chosen or fit.selection_mae is None or fit.selection_mae <= _RIVAL * error
+    }
 
 
 def _unfinished_searches(fits: Mapping[str, ModelFit]) -> Iterator[NotConverged]:

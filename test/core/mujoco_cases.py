@@ -126,7 +126,9 @@ def walker(seed: int = 0, servo: ServoModel | None = None) -> ServoActuation:
         for segment in range(2):
             body = body.add_body(pos=position)
             name = f"leg{leg}_{segment}"
-            body.add_joint(name=name, axis=rng.normal(size=3), damping=[0.1, 0, 0])
+            joint = body.add_joint(name=name, axis=rng.normal(size=3))
+            # In MuJoCo 3.4, damping of a joint is one number; newer versions have a polynomial.
+            joint.damping = [0.1, 0, 0] if np.ndim(joint.damping) else 0.1
             actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
             actuator.set_to_position(kp=10.0)
             body.add_geom(

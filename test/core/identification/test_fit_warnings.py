@@ -59,6 +59,21 @@ def test_a_search_that_did_not_come_to_rest_is_told_by_whether_its_trials_were_s
     ]
 
 
+def test_searches_and_ranges_of_models_that_cannot_be_chosen_are_passed_over() -> None:
+    identification = found(())
+    (fit,) = identification.fits.values()
+    parameter = next(axis.name for axis in fit.space.axes)
+    open_fit = replace(fit, spent=True, at_bound=(parameter,))
+    fits = {
+        "m1": replace(open_fit, selection={"a": 0.010}),
+        "m2": replace(open_fit, selection={"a": 0.0145}),
+        "m3": replace(open_fit, selection={"a": 0.0155}),
+    }
+    result = replace(identification, fits=fits)
+    assert of_kind(result, NotConverged) == [NotConverged(models=("m1", "m2"), spent=True)]
+    assert len(of_kind(result, AtBound)) == 2
+
+
 def test_a_search_with_fewer_trials_than_by_default_is_told_however_close_its_ends_are() -> None:
     identification = found(())
     (fit,) = identification.fits.values()
