@@ -120,9 +120,10 @@ class _Description:
                     expected=f"files in {' or '.join(map(str, self._roots))}, links included",
                     advice=f"move it there, or set {FOLDER_VARIABLE} to a folder that holds them all",
                 )
-            if self._path.suffix.lower() != ".urdf":  # whose meshes may be left out
+        for tag in tags:  # of the others, those that are not needed are left out
+            if tag.name in _PARTS and tag.values.get("file"):
                 for folder in {self._home, file.parent}:
-                    self._require_content(name, folder / name)
+                    self._require_content(tag.values["file"], folder / tag.values["file"])
 
     def _require_content(self, name: str, place: Path) -> None:
         if place.is_file():

@@ -12,6 +12,7 @@ import mujoco
 
 from bam_core.errors import Malformed, Unreadable, printable_line
 from bam_core.mujoco.library_warnings import library_warnings
+from bam_core.mujoco.mjcf_assets import leave_out_missing
 from bam_core.mujoco.model_files import LONGEST_TEXT, POINTER, check_model_files, without_comments
 from bam_core.mujoco.native import PLUGIN_NAME, load_plugin
 from bam_core.mujoco.robot import REFUSALS, one_line
@@ -53,7 +54,9 @@ def load_robot(path: str | os.PathLike[str]) -> mujoco.MjSpec:
         raise Malformed(path, one_line(refusal), expected="MJCF or URDF", advice="correct the file")
     for line in warnings:
         log.warning("%s: MuJoCo: %s", path, printable_line(line))
-    if path.suffix.lower() == ".urdf":  # which does not say what gravity is
+    if path.suffix.lower() != ".urdf":
+        log_findings(log, leave_out_missing(path, spec))
+    else:  # which does not say what gravity is
         spec.option.gravity = [0.0, 0.0, -GRAVITY]
     return spec
 

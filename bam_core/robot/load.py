@@ -23,6 +23,7 @@ from bam_core.recordings.map_file import recording_map_for, require_map, rules_o
 from bam_core.recordings.supply import supply_warning
 from bam_core.robot.bag_run import read_bag_run
 from bam_core.robot.csv_run import read_csv_run
+from bam_core.robot.exchanged_joints import exchanged_joints, with_own_readings
 from bam_core.robot.goal_order import copied_joints, require_followed, without_joints
 from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs, usual_kd
 from bam_core.robot.lerobot_units import UNITS
@@ -35,7 +36,12 @@ from bam_core.robot.value_steps import NORMALISED
 from bam_core.servo.gains import Gain, over, require_acceleration, require_gain
 from bam_core.servo.plausible import require_plausible
 from bam_core.text.finding import Finding, log_findings
-from bam_core.text.robot_run_findings import CopiedReadings, DerivativeGainUnknown, NoInterval
+from bam_core.text.robot_run_findings import (
+    CopiedReadings,
+    DerivativeGainUnknown,
+    ExchangedReadings,
+    NoInterval,
+)
 
 log = logging.getLogger(__name__)
 
@@ -161,6 +167,7 @@ def load_usable_runs(
     intervals = _intervals(settings.intervals)
     exclusions = Exclusions(strict=settings.strict)
     runs: list[RobotRun] = []
+    orders: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for path in _files(paths):
         read: list[RobotRun] = []
         with exclusions.attempt(_bare(path.name)):
@@ -169,13 +176,17 @@ def load_usable_runs(
         for run in read:
             with exclusions.attempt(run.name):
                 require_enough(run)
-                require_followed(run)
-                if copied := copied_joints(run):
-                    log_findings(log, [CopiedReadings(run=run.name, joints=copied)])
-                sound = without_joints(run, copied)
+                if exchanged := exchanged_joints(run):
+                    orders.setdefault(tuple(exchanged.items()), []).append(run.name)
+                own = with_own_readings(run, exchanged)
+                require_followed(own)
+                if copied := copied_joints(own):
+                    log_findings(log, [CopiedReadings(run=own.name, joints=copied)])
+                sound = without_joints(own, copied)
                 complete = as_of_their_times(_complete(sound, path, settings, intervals))
                 require(complete)
                 runs.append(complete)
+    log_findings(log, (ExchangedReadings(runs=tuple(of), joints=joints) for joints, of in orders.items()))
     exclusions.require_some(runs, "runs")
     source = "--vin" if settings.supply_voltage is not None else NAME
     log_findings(log, supply_warning({run.name: run.supply for run in runs}, source))

@@ -19,6 +19,7 @@ from bam_core.errors import BadData, Missing
 from bam_core.recordings.bad_readings import false_readings, repeated
 from bam_core.recordings.left_out import Mask, tell
 from bam_core.recordings.neighbours import spread_over
+from bam_core.recordings.older_readings import older_readings
 from bam_core.recordings.position_jumps import position_jumps
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.robot.gaps import sample_gaps
@@ -135,6 +136,10 @@ def _false(time: Array, goal: Array, position: Array) -> list[tuple[Reason, Mask
     sound = np.ones(len(time), dtype=bool)
     for _, mask in masks:
         sound &= ~mask
+    older = spread_over(sound, older_readings(time[sound], goal[sound], position[sound]))
+    if older.any():
+        masks = [*masks, (Reason.OLDER, older)]
+        sound &= ~older
     shifted = spread_over(sound, _behind_jumps(time[sound], goal[sound], position[sound]))
     if shifted.any():
         masks = [*masks, (Reason.OTHER_ZERO, shifted)]

@@ -92,3 +92,37 @@ class UnusableMeshes(Finding):
                 "format": "Convert them to binary .stl for contacts.",
             }[self.kind],
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissingAssets(Finding):
+    """Elements of an MJCF description that are left out, as their files are not there.
+
+    Attributes:
+        kind: "missing_assets", or "asset_pointers" where some are pointers of Git LFS.
+        file: the description.
+        element: "texture", "skin", "height field" or "mesh".
+        files: their names there.
+        links: bodies that lose contacts.
+    """
+
+    WHY: ClassVar = {False: "is not there", True: "is only a pointer of Git LFS"}
+    file: str
+    element: str
+    files: tuple[str, ...]
+    links: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which, what follows, and what to do."""
+        is_pointer = self.kind == "asset_pointers"
+        beside = f", like {count(len(self.files) - 1, 'more file')}" if len(self.files) > 1 else ""
+        lines = [
+            f"{self.file}: {self.element} {self.files[0]} {self.WHY[is_pointer]}{beside}.",
+            "It is left out.",
+        ]
+        if self.links:
+            lines.append(f"Contacts of {listed(self.links, most=5)} are not simulated.")
+        if is_pointer:
+            lines.append("Run 'git lfs pull' in the repository for them.")
+        return tuple(lines)

@@ -16,6 +16,7 @@ class Reason(str, Enum):
     SPIKE = "spike"
     BESIDE = "beside"
     FROZEN = "frozen"
+    OLDER = "older"
     OTHER_ZERO = "other_zero"
     AT_END = "at_end"
     REST = "rest"
@@ -40,6 +41,7 @@ class LeftOut(Finding):
         Reason.SPIKE: "far from those around",
         Reason.BESIDE: "beside those",
         Reason.FROZEN: "repeated while the arm moved",
+        Reason.OLDER: "older readings again",
         Reason.OTHER_ZERO: "shifted against the others, behind a jump",
         Reason.AT_END: "an end stop or clipped, with goals beyond",
         Reason.REST: "sound, but not in the longest stretch that is",

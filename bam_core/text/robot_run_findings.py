@@ -298,3 +298,68 @@ class DerivativeGainUnknown(Finding):
             f"{self.dataset}: LeRobot sets kd {self.usual:g} on this arm and does not store it.",
             f"kd 0 counts: give --kd {self.usual:g}, or --kd 0 if it was off.",
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LateJoint(Finding):
+    """A joint whose readings are later than those of the others.
+
+    Attributes:
+        joint: name.
+        runs: in which they are.
+        lateness: s, beside the other joints.
+        error: of its simulation in these runs, rad.
+        other_error: with the readings as much earlier, rad.
+        is_corrected: the data prove it, and the readings were moved.
+    """
+
+    kind: str = field(default="late_joint", init=False)
+    joint: str
+    runs: tuple[str, ...]
+    lateness: float
+    error: float
+    other_error: float
+    is_corrected: bool
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """By how much, in which runs, both errors, and what was done or is to be done."""
+        late = f"{1e3 * self.lateness:.0f} ms"
+        done = (
+            ("They were moved to earlier times.",)
+            if self.is_corrected
+            else ("A wrong gain or servo can look alike, so nothing was moved.",)
+        )
+        return (
+            f"{listed(self.runs)}: readings of {self.joint} are {late} later than those of other joints.",
+            f"Moved back, their error is {mrad(self.other_error)}, not {mrad(self.error)}.",
+            *done,
+            f"Check the bus and the gains of {self.joint}.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExchangedReadings(Finding):
+    """Joints whose readings follow the goals of another one.
+
+    Attributes:
+        runs: names.
+        joints: joint, and in whose column its readings are.
+    """
+
+    kind: str = field(default="exchanged_readings", init=False)
+    runs: tuple[str, ...]
+    joints: tuple[tuple[str, str], ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which, what was done, and what to check."""
+        pairs = listed([f"those of {joint} in {column}" for joint, column in self.joints], most=6)
+        is_order = {joint for joint, _ in self.joints} == {column for _, column in self.joints}
+        return (
+            f"{listed(self.runs)}: readings are in columns of other joints.",
+            f"Goals show it: {pairs}.",
+            "They were put back." if is_order else "Nothing was put back, as columns are missing.",
+            "Correct the order of the recorded columns, or the map.",
+            "If goals are exchanged and not readings, correct theirs.",
+        )

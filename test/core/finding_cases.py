@@ -32,7 +32,7 @@ from bam_core.text.data_findings import (
     PriorOfOneUnit,
     TrainedOn,
 )
-from bam_core.text.description_findings import SeveralActuators, StartContacts, UnusableMeshes
+from bam_core.text.description_findings import MissingAssets, SeveralActuators, StartContacts, UnusableMeshes
 from bam_core.text.finding import Finding
 from bam_core.text.fit_findings import (
     AtBound,
@@ -99,6 +99,8 @@ from bam_core.text.robot_run_findings import (
     CountedTurns,
     DerivativeGainUnknown,
     DerivedRanges,
+    ExchangedReadings,
+    LateJoint,
     NoInterval,
     OtherRate,
     OtherZero,
@@ -357,6 +359,18 @@ EXAMPLES: tuple[Finding, ...] = (
         UnusableMeshes(kind=kind, file="arm.urdf", meshes=("package://arm/a.stl", "b.stl"), links=("base",))
         for kind in ("missing", "lfs", "format")
     ),
+    *(
+        MissingAssets(kind=kind, file="arm.xml", element="mesh", files=("a.stl", "b.stl"), links=("base",))
+        for kind in ("missing_assets", "asset_pointers")
+    ),
+    *(
+        LateJoint(
+            joint="elbow", runs=NAMES, lateness=0.03, error=0.02, other_error=0.004, is_corrected=is_corrected
+        )
+        for is_corrected in (True, False)
+    ),
+    ExchangedReadings(runs=NAMES, joints=(("lift", "elbow"), ("elbow", "lift"))),
+    ExchangedReadings(runs=("one",), joints=(("lift", "elbow"),)),
     DerivativeGainUnknown(dataset="my_task", usual=32.0),
     NoInterval(file="interval.json", runs=tuple("abcde")),
     *(RobotErrors(kind=kind, factor=4.0) for kind in ROBOT_ERRORS),

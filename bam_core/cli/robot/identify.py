@@ -86,6 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.robot.frame_rate import rate_findings
     from bam_core.robot.identification import identify_robot
     from bam_core.robot.joint_direction import direction_findings
+    from bam_core.robot.late_joints import with_true_times
     from bam_core.robot.result import RobotTask
     from bam_core.robot.root import FIXED
     from bam_core.robot.settings import RobotIdentifySettings
@@ -103,6 +104,9 @@ def run(arguments: argparse.Namespace) -> int:
     output = RobotOutput(arguments.output, Path(arguments.robot).stem)
     case = robot_case(arguments)
     train, test, excluded = _split(case, arguments.test or (), arguments)
+    given = {joint: case.servos[name] for joint, name in case.types.items()}
+    runs = with_true_times(case.bench, [*train, *test], case.joints, given, case.types)
+    train, test = runs[: len(train)], runs[len(train) :]
     findings = require_evidence(train, case.joints, case.types, models)
     table = find_table(case.bench.spec, train) if case.bench.root == FIXED else None
     if table is not None:

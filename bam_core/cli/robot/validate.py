@@ -7,6 +7,7 @@ import argparse
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bam_core.cli.logs import add_params
@@ -73,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.robot.bands import coverage
     from bam_core.robot.frame_rate import rate_findings
     from bam_core.robot.joint_direction import direction_findings
+    from bam_core.robot.late_joints import with_true_times
     from bam_core.robot.prediction import LEAST_DRAWS, MOST_DRAWS
     from bam_core.robot.validation import errors_of, simulate_runs
     from bam_core.text.finding import log_findings
@@ -83,9 +85,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise OutOfRange("--draws", arguments.draws, f"{LEAST_DRAWS} to {MOST_DRAWS}, or 0 for none")
     case = robot_case(arguments)
     models = params_by_model(arguments.params or [], case)
-    filmed = _filmed(arguments.filmed, case.runs)
+    _filmed(arguments.filmed, case.runs)
     model, (servos, folder) = next(iter(models.items()))
     deviations = _deviations(arguments.deviations, folder, model)
+    runs = with_true_times(case.bench, case.runs, case.joints, servos, case.types, deviations)
+    case = replace(case, runs=runs)
+    filmed = _filmed(arguments.filmed, runs)
     for findings in (direction_findings, rate_findings):
         log_findings(log, findings(case.bench, case.runs, case.joints, servos, deviations))
     predictions = _predictions(models) if arguments.draws else {}

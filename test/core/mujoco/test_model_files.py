@@ -268,12 +268,10 @@ def test_whatever_mujoco_raises_is_one_line(
         compile_robot(Failing())
 
 
-@pytest.mark.parametrize("folder", ["", "assets"])
-def test_a_file_that_git_lfs_has_not_fetched_names_the_command(home: Path, folder: str) -> None:
+@pytest.mark.parametrize("folder", ["", "parts/"])
+def test_a_part_that_git_lfs_has_not_fetched_names_the_command(home: Path, folder: str) -> None:
     (home / folder).mkdir(exist_ok=True)
-    (home / folder / "m.stl").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
-    compiler = f'<compiler meshdir="{folder}"/>' if folder else ""
-    path = written(home, f'{compiler}<asset><mesh name="m" file="m.stl"/></asset>')
-    with refused(Malformed, path=str(path)) as caught:
+    (home / folder / "a.xml").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
+    path = written(home, f'<include file="{folder}a.xml"/>')
+    with refused(Malformed, path=str(path), advice="run 'git lfs pull' in its repository"):
         load_robot(path)
-    assert "'git lfs pull'" in str(caught.value)
