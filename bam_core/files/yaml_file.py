@@ -63,6 +63,8 @@ def read_yaml(path: Path, *, otherwise: str = CORRECT_IT) -> Any:
         raise Unreadable(path, error) from None
     except UnicodeDecodeError:
         raise Malformed(path, "is not text", advice=otherwise) from None
+    except ValueError:  # a character that no path has
+        raise Unreadable(repr(str(path)), "is no path") from None
     if size > LARGEST_FILE:
         raise Malformed(path, f"has {size} bytes", expected=f"at most {LARGEST_FILE}", advice=otherwise)
     return parse_yaml(text, path)

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     tables = CONTROL_TABLES
     if arguments.models != _ALL:
-        tables = CONTROL_TABLES.with_file(Path(arguments.models).expanduser())
+        tables = CONTROL_TABLES.with_file(Path(arguments.models))
     names = [name for name in tables if arguments.models == _ALL or name not in CONTROL_TABLES]
     rows = []
     for name in names:

@@ -157,7 +157,7 @@ class DynamixelBus(ServoBus):
         self._stop = stop
         self._report = report
         models = settings.models
-        self._tables = CONTROL_TABLES.with_file(Path(models).expanduser()) if models else CONTROL_TABLES
+        self._tables = CONTROL_TABLES.with_file(Path(models)) if models else CONTROL_TABLES
         self._port: SerialPort | None = None
         self._groups: tuple[ServoGroup, ...] = ()  # one of each protocol
         self._known: FoundServos | None = None

@@ -9,12 +9,12 @@ that a client can ask every generation for `present_velocity` or `position_p_gai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from bam_core.errors import BamError, Conflict, Missing, OutOfRange, UnknownName
+from bam_core.errors import BamError, Conflict, Missing, OutOfRange, UnknownName, Unreadable
 from bam_core.servo.data_sheet import DataSheet
 from bam_core.servo.firmware import FIRMWARES
 from bam_ros.dynamixel.register import Register, Unit
@@ -27,6 +27,7 @@ from bam_ros.dynamixel.table_file import (
     read_sections,
     registers_of,
 )
+from bam_ros.dynamixel.table_schema import check_named
 
 __all__ = [
     "COMMON_BAUD_RATES",
@@ -182,80 +183,93 @@ class ControlTables(Mapping[str, ControlTable]):
         Raises:
             BamError: it cannot be read, or one of its tables cannot be; one line that names the section.
         """
+        try:
+            path = path.expanduser()
+        except RuntimeError:
+            raise Unreadable(path, "names a home directory that does not exist") from None
         sections = read_sections(path)
         for name in sections:
             if name in self._sections:
                 raise Conflict(f"{path}: {name}", "is a built-in control table", advice="choose another name")
+        _require_own_numbers(path, sections)
         tables = ControlTables({**self._sections, **sections})
         models = [name for name in sections if "model_number" in sections[name]]
         if not models:
             raise Missing(f"{path}: model_number", "a number in one section at least")
         for name in models:
             try:
-                tables[name]
+                table = tables[name]
+                check_named({row.name: row for row in table.registers}, sections[name])
+                _require_rates(table)
             except BamError as error:
                 raise error.within(str(path)) from None
         return tables
+
+
+def _require_own_numbers(path: Path, sections: Mapping[str, Section]) -> None:
+    """Refuse two models of a file that answer the same number; raises Conflict."""
+    owners: dict[int, str] = {}
+    for name, section in sections.items():
+        if "model_number" in section:
+            owner = owners.setdefault(section["model_number"], name)
+            if owner != name:
+                problem = f"has model_number {section['model_number']}, as {owner} has"
+                raise Conflict(f"{path}: {name}", problem, advice="give each its own")
+
+
+def _require_rates(table: ControlTable) -> None:
+    """Refuse a model without any baud rate; raises Missing."""
+    if not table.baud_rates:
+        raise Missing(f"{table.name}: baud_rates", "at least one")
 
 
 def _make(name: str, section: Section) -> ControlTable:
     for key in ("title", "protocol", "registers", "baud_rates"):
         if key not in section:
             raise Missing(f"{name}: {key}", "a value, of its own or of what it is like")
-    number, protocol = section["model_number"], section["protocol"]
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 0x10000:
-        raise OutOfRange(f"{name}: model_number", number, "0 to 65535")
-    if protocol not in (1, 2):
-        raise OutOfRange(f"{name}: protocol", protocol, "1 or 2")
     firmware = section.get("firmware") or ""
     if firmware and firmware not in FIRMWARES:
         raise UnknownName(f"{name}: firmware", firmware, FIRMWARES)
     registers = registers_of(name, section)
     return ControlTable(
         name=name,
-        title=str(section["title"]),
-        model_number=number,
-        source=section.get("source", ""),
+        title=section["title"],
+        model_number=section["model_number"],
+        source=section.get("source") or "",
         firmware_version=section.get("firmware_version", 0),
-        protocol=protocol,
+        protocol=section["protocol"],
         position_firmware=firmware,
-        law="" if firmware else section.get("law", "unknown"),
+        law="" if firmware else section.get("law") or "unknown",
         registers=registers,
         indirect=indirect_blocks(section),
         other_indirect_data=other_indirect_data(name, section),
-        baud_rates=_baud_rates(section),
-        bulk_read=bool(section.get("bulk_read", True)),
-        fast_read=bool(section.get("fast_read", False)),
-        position_mode=section.get("position_mode") or {},
+        baud_rates=_baud_rates(section, registers),
+        bulk_read=section.get("bulk_read", True),
+        fast_read=section.get("fast_read", False),
+        position_mode=section.get("position_mode", {}),
         extended_mode=section.get("extended_mode"),
         current_mode=section.get("current_mode"),
         pwm_mode=section.get("pwm_mode"),
         law_off=tuple(off for off in section.get("law_off", ()) if any(off == row.name for row in registers)),
         error_register=section.get("error_register", "hardware_error_status"),
         error_bits=error_bits(name, section),
-        data_sheet=_data_sheet(name, section),
+        data_sheet=_data_sheet(section),
     )
 
 
-def _baud_rates(section: Section) -> Mapping[int, int]:
+def _baud_rates(section: Section, registers: Sequence[Register]) -> Mapping[int, int]:
     rates = dict(section["baud_rates"])
     divider = section.get("baud_divider")
     if divider is None:
         return rates
-    last = section["registers"]["baud_rate"][5]
+    last = next(row.high for row in registers if row.name == "baud_rate")
     return {**{value: divider // (value + 1) for value in range(min(last + 1, 250))}, **rates}
 
 
-def _data_sheet(name: str, section: Section) -> DataSheet | None:
+def _data_sheet(section: Section) -> DataSheet | None:
     figures = section.get("data_sheet")
     if figures is None:
         return None
-    if not isinstance(figures, list) or len(figures) != 4:
-        raise OutOfRange(
-            f"{name}: data_sheet",
-            figures,
-            "[supply V, stall torque N·m, stall current A, no-load rev/min]",
-        )
     voltage, torque, current, speed = (float(figure) for figure in figures)
     return DataSheet(voltage=voltage, stall_torque=torque, stall_current=current, no_load_speed=speed * _RPM)
 

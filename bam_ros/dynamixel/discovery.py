@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 
 from bam_core.errors import Conflict, Unavailable, Unsupported
-from bam_ros.driver.servo_bus import BusGone, BusTimeout
+from bam_ros.driver.servo_bus import BusCorrupt, BusGone, BusTimeout
 from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTable, ControlTables
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
@@ -29,6 +29,7 @@ _BROADCAST = 0.8  # s, in which all ids may answer
 _MODEL = Register(  # of every servo
     name="model_number", address=0, size=2, writable=False, initial=None, low=0, high=0xFFFF, signed=False
 )
+_FEETECH_MODEL, _FEETECH_SERIES = 3, (5, 8, 9, 10)  # address; SCS, SMS, STS, HLS
 ALL_ANSWERS = 2
 """Status return level at which a servo answers every packet; at 1 only pings and reads, at 0 only pings."""
 
@@ -320,6 +321,13 @@ def _identify(link: Link, servo: int, tables: ControlTables) -> ControlTable:
 def _table(link: Link, servo: int, number: int, tables: ControlTables) -> ControlTable:
     """Return the table of a model number; raises BamError where there is none, or of the other protocol."""
     table = tables.of_model(number)
+    if table is None and is_feetech(link, servo):
+        raise Unsupported(
+            f"id {servo}",
+            "is a Feetech servo, or answers as one",
+            expected="a Dynamixel",
+            advice="start the node feetech instead",
+        )
     if table is None:
         raise Unsupported(
             f"id {servo}",
@@ -336,6 +344,17 @@ def _table(link: Link, servo: int, number: int, tables: ControlTables) -> Contro
             advice=f"write {table.protocol} to its register protocol_type",
         )
     return table
+
+
+def is_feetech(link: Link, servo: int) -> bool:
+    """Return whether a servo of an unknown model is Feetech's: they answer packets of Protocol 1.0."""
+    if link.protocol != 1:
+        return False
+    try:
+        series, _ = link.read_one(servo, _FEETECH_MODEL, 2)
+    except (BusTimeout, BusCorrupt):
+        return False
+    return series in _FEETECH_SERIES
 
 
 def _first_answer(link: Link, servo: int, tables: ControlTables) -> int:

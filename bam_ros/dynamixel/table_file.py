@@ -15,26 +15,11 @@ from typing import Any
 from bam_core.errors import BamError, Malformed, Missing, OutOfRange, UnknownName
 from bam_core.files.yaml_file import read_yaml
 from bam_ros.dynamixel.register import RAW, Register, Unit
+from bam_ros.dynamixel.table_schema import check_roles, check_section, is_whole
 
 Section = Mapping[str, Any]
 
 _MERGED = ("baud_rates", "units", "registers")  # key by key; all others replace what is inherited
-_KEYS = (
-    *("like", "title", "model_number", "source", "protocol", "firmware", "law", "firmware_version"),
-    *(
-        "bulk_read",
-        "fast_read",
-        "baud_divider",
-        "position_mode",
-        "extended_mode",
-        "current_mode",
-        "pwm_mode",
-        "law_off",
-        "error_bits",
-        "error_register",
-    ),
-    *("indirect", "data_sheet", *_MERGED),
-)
 _RPM = 2.0 * math.pi / 60.0  # rad/s
 _UNITS = {  # key -> symbol, and SI scale of a count from its value
     "per_turn": ("rad", lambda value: 2.0 * math.pi / value),
@@ -56,6 +41,7 @@ _ERRORS = (
 )  # a `HardwareError` each
 _ACCESS = ("R", "RW", "ER", "ERW")
 _SIZES = (1, 2, 4)
+_LAST_BIT = 31
 _DEEPEST = 10  # families of families
 _LIMITED_BY = {
     "goal_pwm": ("pwm_limit", "pwm_limit"),
@@ -84,9 +70,7 @@ def read_sections(path: Path) -> dict[str, Section]:
     for name, section in content.items():
         if not isinstance(section, dict):
             raise Malformed(path, f"{name} is no section", expected="keys such as like, title, model_number")
-        for key in section:
-            if key not in _KEYS:
-                raise UnknownName("key", str(key), _KEYS).within(f"{path}: {name}")
+        check_section(path, name, section)
     return {str(name): section for name, section in content.items()}
 
 
@@ -134,6 +118,7 @@ def registers_of(name: str, section: Section) -> tuple[Register, ...]:
         for register in REQUIRED:
             if register not in names:
                 raise Missing(f"register {register}", "a row in registers")
+        check_roles({row.name: row for row in rows})
     except BamError as error:
         raise error.within(name) from None
     initial = {
@@ -149,8 +134,8 @@ def error_bits(name: str, section: Section) -> dict[int, str] | None:
         return None
     for error in section["error_bits"].values():
         if error not in _ERRORS:
-            raise UnknownName(f"{name}: error_bits", str(error), _ERRORS)
-    return {int(bit): str(error) for bit, error in section["error_bits"].items()}
+            raise UnknownName(f"{name}: error_bits", error, _ERRORS)
+    return dict(section["error_bits"])
 
 
 def indirect_blocks(section: Section) -> tuple[tuple[int, int, int], ...]:
@@ -178,13 +163,18 @@ def _with(row: Register, initial: int | None, limits: tuple[str, str] | None) ->
 def _unit(name: str, spec: object) -> Unit:
     if not isinstance(spec, dict) or len(keys := [key for key in spec if key in _UNITS]) != 1:
         raise OutOfRange(f"unit {name}", spec, f"one of {', '.join(_UNITS)}, and zero or direction_bit")
+    zero, direction = spec.get("zero", 0), spec.get("direction_bit")
+    if not set(spec) <= {keys[0], "zero", "direction_bit"} or not (
+        type(zero) is int and (direction is None or is_whole(direction, 1, _LAST_BIT))
+    ):
+        raise OutOfRange(f"unit {name}", spec, "a number, whole zero, and direction_bit from 1 to 31")
     symbol, scale = _UNITS[keys[0]]
     value = _number(f"unit {name}", spec[keys[0]])
     return Unit(
         symbol=symbol,
         scale=scale(value),
-        zero=int(spec.get("zero", 0)),
-        direction_bit=spec.get("direction_bit"),
+        zero=zero,
+        direction_bit=direction,
     )
 
 
@@ -202,22 +192,25 @@ def _row(name: str, row: object, units: Mapping[str, Unit]) -> Register:
     cells: list[Any] = [*row, *[None] * (7 - len(row))]
     address, size, access, initial, low, high, unit = cells
     least = None if low == "signed" else low
-    whole = isinstance(address, int) and all(
-        number is None or isinstance(number, int) for number in (initial, least, high)
-    )
-    if not whole or size not in _SIZES or access not in _ACCESS or not 0 <= address < 0x10000:
+    whole = all(number is None or type(number) is int for number in (initial, least, high))
+    placed = is_whole(address, 0, 0xFFFF) and type(size) is int and size in _SIZES
+    if not whole or not placed or not isinstance(access, str) or access not in _ACCESS:
         raise OutOfRange(f"register {name}", row, form)
-    if unit is not None and unit not in units:
+    if unit is not None and (not isinstance(unit, str) or unit not in units):
         raise UnknownName(f"unit of register {name}", str(unit), units)
     signed = low == "signed" or (least or 0) < 0
+    least, most = (-(1 << (8 * size - 1)), (1 << (8 * size - 1)) - 1) if signed else (0, (1 << 8 * size) - 1)
+    lowest, highest = low if type(low) is int else least, most if high is None else high
+    if not least <= lowest <= highest <= most or not least <= (initial or 0) <= most:
+        raise OutOfRange(f"register {name}", row, f"values from {least} to {most}, the lowest first")
     return Register(
         name=name,
         address=address,
         size=size,
         writable=access.endswith("RW"),
         initial=initial,
-        low=-(1 << (8 * size - 1)) if low == "signed" else (least or 0),
-        high=high if high is not None else (1 << (8 * size - signed)) - 1,
+        low=lowest,
+        high=highest,
         signed=signed,
         unit=units[unit] if unit is not None else RAW,
         eeprom=access.startswith("E"),

@@ -12,6 +12,7 @@ from types import FrameType
 from bam_ros.text.emulator_notices import EmulatorStarts
 
 _INTERRUPTED = 130
+_CLOSED = 141  # as of a program that SIGPIPE ends
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
@@ -31,5 +32,14 @@ def begin(argv: Sequence[str] | None, start: EmulatorStarts) -> list[str]:
     signal.signal(signal.SIGINT, _leave)
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not {"-h", "--help"} & set(arguments):
-        print(start, flush=True)
+        try:
+            print(start, flush=True)
+        except BrokenPipeError:
+            raise SystemExit(output_closed()) from None
     return arguments
+
+
+def output_closed() -> int:
+    """Return the exit status of a command whose output nobody reads any more; it prints nothing further."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _CLOSED

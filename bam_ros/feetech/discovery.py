@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bam_core.errors import Conflict, Unavailable, Unsupported
 from bam_ros.driver.servo_bus import BusCorrupt, BusGone, BusTimeout
+from bam_ros.dynamixel.control_table import CONTROL_TABLES as DYNAMIXELS
 from bam_ros.dynamixel.control_table import ControlTable
+from bam_ros.dynamixel.discovery import BAUD_RATES as DYNAMIXEL_RATES
 from bam_ros.dynamixel.discovery import FoundServos
+from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.state_block import direct_block
 from bam_ros.feetech.control_table import BAUD_RATES, CONTROL_TABLES, PROTOCOL, control_table, table_for_model
@@ -20,6 +23,7 @@ _SWEEPS = 2  # through all rates: a machine without time may lose both pings of 
 _TRIES = 10  # pings of a servo that is missing beside others
 _SCANNED_IDS = range(21)
 _BIG_ENDIAN = 1  # in register byte_order
+_DYNAMIXEL_MODEL = 0  # address of the model number of every Dynamixel
 _HLS = 10  # first byte of the model number of all HLS servos
 _STS = control_table("sts3215")  # whose first registers lie where those of all families do
 _STATE = direct_block(
@@ -123,8 +127,8 @@ def _incomplete(
 
 def _nothing(
     port: SerialPort, ids: Sequence[int], rates: Sequence[int], search: bool, stop: Callable[[], bool]
-) -> BusGone | Unavailable:
-    """Look for servos with other ids, and return which of the two it is."""
+) -> BusGone | Unavailable | Unsupported:
+    """Look for servos with other ids, or of the other maker, and return which of these it is."""
     for rate in rates if search else ():
         link = _link(port, rate)
         others = [servo for servo in _SCANNED_IDS if not stop() and link.ping(servo)]
@@ -134,11 +138,48 @@ def _nothing(
                 f"no servo with id {_list(ids)}, but id {_list(others)} answered at {rate} baud",
                 advice="set the parameter ids to it, or change the servo's id",
             )
+    dynamixel = _dynamixel(port, ids, dict.fromkeys((*rates, *DYNAMIXEL_RATES)) if search else (), stop)
+    if dynamixel is not None:
+        return dynamixel
     return BusGone(
         f"port {port.port_name}",
         f"no servo answers (tried id {_list(ids)}; baud rates {_list(rates)})",
         advice="check the servo's power and its data cable, and set ids and baud_rate if it has others",
     )
+
+
+def _require_feetech(link: FeetechLink, servo: int) -> None:
+    """Refuse a Dynamixel with Protocol 1.0, whose packets are the same; raises Unsupported."""
+    data = link.read_one(servo, _DYNAMIXEL_MODEL, 2)
+    dynamixel = DYNAMIXELS.of_model(int.from_bytes(data, "little"))
+    if dynamixel is not None and dynamixel.protocol == 1:
+        raise _is_dynamixel(servo, dynamixel.title)
+
+
+def _is_dynamixel(servo: int, title: str) -> Unsupported:
+    return Unsupported(
+        f"id {servo}",
+        f"is a Dynamixel {title}",
+        expected="a Feetech servo",
+        advice="start the node dynamixel instead",
+    )
+
+
+def _dynamixel(
+    port: SerialPort, ids: Sequence[int], rates: Iterable[int], stop: Callable[[], bool]
+) -> Unsupported | None:
+    """Return the error of a bus with Dynamixels of Protocol 2.0, which pass over packets of Feetech."""
+    for rate in rates:
+        port.setBaudRate(rate)
+        link = Link(port, 2)
+        for servo in ids:
+            if stop():
+                return None
+            number = link.pinged_model(servo)
+            if number is not None:
+                table = DYNAMIXELS.of_model(number)
+                return _is_dynamixel(servo, table.title if table is not None else f"of model {number}")
+    return None
 
 
 def is_driven(table: ControlTable) -> bool:
@@ -157,6 +198,7 @@ def _is_hls(model_number: int) -> bool:
 def _identify(link: FeetechLink, servo: int) -> ControlTable:
     """Return the control table of a servo; raises BamError."""
     try:
+        _require_feetech(link, servo)
         order = link.read(servo, _STS["byte_order"])
         data, _ = link.read_block((servo,), _STS["model_number"].address, 2)[servo]
         # Two servos of one id and one model have answered with the same bits so far. They measure another

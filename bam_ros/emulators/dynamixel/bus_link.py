@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import socket
@@ -51,7 +52,8 @@ class BusLink:
             temporary.symlink_to(device)
             temporary.replace(path)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # a name that is too long
+                temporary.unlink(missing_ok=True)
             self.remove()
             raise NotWritable(path, error, advice="choose a directory that you can write") from None
         self._device = device
@@ -60,7 +62,8 @@ class BusLink:
         """Take it away where it is still ours. Idempotent."""
         if self._claim is None:
             return
-        if self.path.is_symlink() and self.path.readlink() == self._device:
+        made = self._device != Path()  # else its name may be none that can be looked at
+        if made and self.path.is_symlink() and self.path.readlink() == self._device:
             self.path.unlink()
         self._claim.close()
         self._claim = None

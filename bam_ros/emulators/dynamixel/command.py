@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bam_core.cli.quantities import quantity_in
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Missing
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.comma_list import comma_list
 from bam_core.text.quantity import LENGTH, MASS
@@ -22,7 +22,9 @@ from bam_ros.emulators.dynamixel.catalog import Catalog
 from bam_ros.emulators.dynamixel.control import COMMANDS, Control
 from bam_ros.emulators.dynamixel.pty_server import PtyServer
 from bam_ros.emulators.dynamixel.servo import SERVO_FAULTS
+from bam_ros.emulators.options import OneLineParser, seed
 from bam_ros.emulators.serving import ignore_signals, serve, stop_signals
+from bam_ros.emulators.starting import output_closed
 
 _FAULTS = (
     f"what is broken from the start: drop=P, corrupt=P (probabilities), {', '.join(SERVO_FAULTS)},"
@@ -42,7 +44,7 @@ def _examples(tables: Mapping[str, ControlTable]) -> str:
 
 def _parser(default: BusSetup) -> argparse.ArgumentParser:
     brand = default.catalog.brand
-    parser = argparse.ArgumentParser(
+    parser = OneLineParser(
         prog=f"{sys.executable} -m bam_ros.emulators.{brand.lower()}",
         description=f"Emulated {brand} servos behind a pseudo-terminal, on pendulums or on one arm.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
@@ -66,7 +68,7 @@ def _parser(default: BusSetup) -> argparse.ArgumentParser:
         default=default.pendulum.length,
         help="from the axis to the load, m",
     )
-    add("--seed", type=int, default=default.seed, help="of the hidden parameters")
+    add("--seed", type=seed, default=default.seed, help="of the hidden parameters")
     add("--fault", nargs="*", default=[], metavar="FAULT", help=_FAULTS)
     add("--wire-time", action="store_true", help="take as long as the bytes would on a real line")
     add("--control", action="store_true",
@@ -96,6 +98,8 @@ def _build(arguments: argparse.Namespace, catalog: Catalog) -> tuple[BusSetup, S
     )
     now = time.monotonic()
     if arguments.robot is None:
+        if arguments.servos:
+            raise Missing("--robot", "the arm that --servos is about", advice="add --robot FILE")
         return setup, [f"joint{servo}" for servo in setup.ids], build_bus(setup, now)
     # Not before it is needed; see `build_arm_bus`.
     from bam_core.mujoco.robot_file import load_robot
@@ -103,6 +107,8 @@ def _build(arguments: argparse.Namespace, catalog: Catalog) -> tuple[BusSetup, S
 
     spec = load_robot(arguments.robot)
     servos = servos_by_joint(spec, [word for servo in arguments.servos for word in comma_list(servo)])
+    if not servos:
+        raise Missing("--servos", "a servo on every joint", advice="add it, as in --servos '*=mx106'")
     setup = replace(setup, ids=arguments.id or list(range(1, 1 + len(servos))))
     return setup, list(servos), build_arm_bus(setup, spec, servos, now)
 
@@ -125,6 +131,8 @@ def main(argv: Sequence[str] | None = None, default: BusSetup | None = None) -> 
     except BamError as error:
         print(error, file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        return output_closed()
     if arguments.reveal:
         print("\n".join(servo.bench.hidden.to_yaml() for servo in bus.servos), flush=True)
     ignore_signals()

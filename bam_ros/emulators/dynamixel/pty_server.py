@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Unavailable
 from bam_ros.emulators.dynamixel.bus import VirtualBus
 from bam_ros.emulators.dynamixel.bus_link import BusLink
 from bam_ros.emulators.dynamixel.packets import Reply
@@ -80,12 +80,16 @@ class PtyServer:
         """Open the terminal and begin to answer; the first answer is not slowed by compilation.
 
         Raises:
-            BamError: the link cannot be made.
+            BamError: there is no pseudo-terminal left, or the link cannot be made.
         """
         now = time.monotonic()
         self._clock = self._given or ServedClock(now)
         self.bus.update(self._clock.at(now))
-        self._master, self._slave = pty.openpty()
+        try:
+            self._master, self._slave = pty.openpty()
+        except OSError as error:
+            problem = f"cannot be opened ({error.strerror or error})"
+            raise Unavailable("pseudo-terminal", problem, advice="end programs that use some") from None
         os.set_blocking(self._master, False)
         tty.setraw(self._slave)  # no echo while no client has configured it
         self.device = Path(os.ttyname(self._slave))

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import NoReturn
 
 from bam_core.cli.quantities import quantity_in
 from bam_core.errors import BamError, Missing
@@ -22,7 +21,9 @@ from bam_ros.emulators.erob.faults import SLAVE_FAULTS, parse_faults
 from bam_ros.emulators.erob.hidden_drive import SERVOS
 from bam_ros.emulators.erob.server import SegmentServer
 from bam_ros.emulators.erob.veth import VethPair
+from bam_ros.emulators.options import OneLineParser, seed
 from bam_ros.emulators.serving import ignore_signals, serve, stop_signals
+from bam_ros.emulators.starting import output_closed
 
 _FAULTS = (
     "what is broken from the start: drop=P, corrupt=P, garble=P, truncate=P, reorder=P (probabilities),"
@@ -39,15 +40,8 @@ _EXAMPLES = f"""examples:
 """
 
 
-class _Parser(argparse.ArgumentParser):
-    """Prints a mistake in one line; usage is what --help shows."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (see --help)\n")
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = OneLineParser(
         prog=_COMMAND,
         description="Emulated eRob drives, each with a pendulum, as slaves of an EtherCAT segment.",
         epilog=_EXAMPLES,
@@ -74,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
         default=load.length,
         help="from axis to load, m (default: %(default)s)",
     )
-    add("--seed", type=int, default=default.seed, help="of the hidden parameters (default: %(default)s)")
+    add("--seed", type=seed, default=default.seed, help="of the hidden parameters (default: %(default)s)")
     add(
         "--vendor",
         type=_code,
@@ -141,6 +135,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BamError as error:
         print(error, file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        return output_closed()
     if arguments.reveal:
         print("\n".join(slave.bench.hidden.to_yaml() for slave in segment.slaves), flush=True)
     ignore_signals()

@@ -139,10 +139,24 @@ class WiredBus:
 
 @contextmanager
 def wired_bus(
-    monkeypatch: pytest.MonkeyPatch, servo: str, servos: int = 1, *, opened: bool = True
+    monkeypatch: pytest.MonkeyPatch,
+    servo: str,
+    servos: int = 1,
+    *,
+    opened: bool = True,
+    driver: type[DynamixelBus] | None = None,
 ) -> Iterator[WiredBus]:
-    """Give a bus with servos of these models; one model for all, or one of each with commas between."""
-    feetech = servo.startswith("sts")
+    """Give a bus with servos of these models; one model for all, or one of each with commas between.
+
+    Args:
+        monkeypatch: puts port and guardian into the driver.
+        servo: model, or models.
+        servos: how many.
+        opened: whether the bus is open.
+        driver: None: that of the servos.
+    """
+    feetech = servo.startswith(("sts", "scs", "hls"))
+    driver = driver or (FeetechBus if feetech else DynamixelBus)
     ids = tuple(range(1, 1 + servos))
     catalog = FEETECH if feetech else DYNAMIXEL
     virtual = build_bus(BusSetup(catalog=catalog, servo=servo, ids=ids, pendulum=NO_LOAD), 0.0)
@@ -152,7 +166,7 @@ def wired_bus(
     settings = DynamixelSettings(
         port="wired", joints=tuple(f"joint{number}" for number in ids), ids=ids, baud_rate=1_000_000
     )
-    bus = FeetechBus(settings) if feetech else DynamixelBus(settings)
+    bus = driver(settings)
     try:
         if opened:
             bus.open()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 from dynamixel_sdk import COMM_SUCCESS
 
-from bam_core.errors import NotWritable
+from bam_core.errors import NotWritable, Unavailable
 from bam_ros.dynamixel.control_table import control_table
 from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.dynamixel import bench_kernel as k
@@ -26,6 +27,7 @@ from bam_ros.text.emulator_notices import EmulatorStarts
 from test.ros.ros_helpers import PATIENCE, wait_for
 from test.ros.virtual_helpers import Client, virtual_bus
 
+ROBOT = Path(__file__).parents[4] / "config" / "robots" / "dynamixel_2r.xml"
 MODULE = [sys.executable, "-m", "bam_ros.emulators.dynamixel"]
 
 
@@ -171,6 +173,11 @@ def test_a_link_left_by_a_killed_emulator_is_replaced(tmp_path):
         (["--mass", "-1"], "mass"),
         (["--fault", "gremlins"], "fault 'gremlins': unknown"),
         (["--link", "/nowhere/bus"], "/nowhere/bus: cannot be written"),
+        (["--link", "/tmp/" + "x" * 300], "cannot be written"),
+        (["--seed", "-1"], "'-1' is no seed"),
+        (["--id", "one"], "--id: invalid int value: 'one'"),
+        (["--servos", "*=mx106"], "--robot: is missing"),
+        (["--robot", str(ROBOT)], "--servos: is missing"),
     ],
 )
 def test_bad_input_gets_one_line_and_status_2(options, message):
@@ -178,6 +185,25 @@ def test_bad_input_gets_one_line_and_status_2(options, message):
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_output_that_nobody_reads_ends_it_without_a_traceback():
+    readable, writable = os.pipe()
+    os.close(readable)
+    try:
+        done = subprocess.run(MODULE, stdout=writable, stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
+    finally:
+        os.close(writable)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_no_pseudo_terminal_left_is_one_line(monkeypatch):
+    def none_left():
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pty.openpty", none_left)
+    with pytest.raises(Unavailable, match="pseudo-terminal"):
+        PtyServer(build_bus(BusSetup(), 0.0)).start()
 
 
 def test_a_file_in_the_place_of_the_link_is_never_touched(tmp_path):
