@@ -106,10 +106,10 @@ from .servo.bench_effects_file import BenchEffectsLike as BenchEffectsLike
 from .servo.bench_effects_file import load_bench_effects as load_bench_effects
 from .servo.effects import BenchEffects as BenchEffects
 from .servo.effects import ServoEffects as ServoEffects
-from .servo.firmware import FIRMWARES as FIRMWARES
-from .servo.firmware import CurrentFirmware as CurrentFirmware
 from .servo.firmware import PositionFirmware as PositionFirmware
-from .servo.firmware import VoltageFirmware as VoltageFirmware
+from .servo.firmware_laws import CurrentFirmware as CurrentFirmware
+from .servo.firmware_laws import VoltageFirmware as VoltageFirmware
+from .servo.firmware_library import FIRMWARES as FIRMWARES
 from .servo.friction import FRICTION_MODELS as FRICTION_MODELS
 from .servo.friction import Friction as Friction
 from .servo.friction import FrictionModel as FrictionModel
@@ -137,9 +137,9 @@ from .text.bench_fit_findings import BenchFitted as BenchFitted
 from .text.choice_findings import AblationVerdict as AblationVerdict
 from .text.choice_findings import ChoiceReason as ChoiceReason
 from .text.choice_findings import ModelVerdict as ModelVerdict
+from .text.error_findings import ShortErrors as ShortErrors
+from .text.error_findings import TestError as TestError
 from .text.finding import Finding as Finding
-from .text.fit_findings import ShortErrors as ShortErrors
-from .text.fit_findings import TestError as TestError
 from .text.left_out import LeftOut as LeftOut
 from .text.left_out import Reason as Reason
 from .text.misfit_findings import ErrorFloor as ErrorFloor

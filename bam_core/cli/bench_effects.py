@@ -56,8 +56,8 @@ def warn_of_bench(option: str | None, servo: str, recordings: Sequence[Recording
     from bam_core.servo.bench_effects_file import load_bench_effects
     from bam_core.servo.effects import IDEAL_BENCH
     from bam_core.servo.model import load_servo, servo_names
-    from bam_core.text.data_findings import BenchLeftOut
     from bam_core.text.finding import log_findings
+    from bam_core.text.model_findings import BenchLeftOut
 
     named = servo in (*servo_names(), *added_names())
     if option is not None or not named or load_bench_effects(servo) == IDEAL_BENCH:

@@ -193,7 +193,7 @@ def _export_recordings(sources: list[str], output: Path) -> None:
 
 def _is_own(recording: Recording) -> bool:
     """Whether a recording's limit is that of its firmware, as far as that is known."""
-    from bam_core.servo.firmware import FIRMWARES
+    from bam_core.servo.firmware_library import FIRMWARES
 
     firmware = FIRMWARES.get(recording.firmware)
     return firmware is not None and recording.demand_limit >= firmware.demand_limit

@@ -15,8 +15,8 @@ from bam_core.cli.bench_effects import bench_effects_for
 from bam_core.cli.logs import add_logs, add_params
 from bam_core.errors import Conflict, OutOfRange, WrongType, WrongValue
 from bam_core.files.atomic_file import require_file, write_text
-from bam_core.text.data_findings import FittedToTest
 from bam_core.text.finding import log_findings
+from bam_core.text.split_findings import FittedToTest
 from bam_core.text.table import format_table
 
 if TYPE_CHECKING:

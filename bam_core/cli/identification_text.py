@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bam_core.text.fit_findings import FEWEST_LOGS
+from bam_core.text.error_findings import FEWEST_LOGS
 from bam_core.text.table import format_table
 
 if TYPE_CHECKING:

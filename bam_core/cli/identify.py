@@ -211,8 +211,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _prior(arguments: argparse.Namespace) -> UnitPrior:
     """Return the prior; it names the servo and the friction model that the command line leaves out."""
     from bam_core.identification.uncertainty.unit_prior import load_unit_prior
-    from bam_core.text.data_findings import PriorOfOneUnit
     from bam_core.text.finding import log_findings
+    from bam_core.text.model_findings import PriorOfOneUnit
 
     prior = load_unit_prior(arguments.prior)
     if prior.prediction.units is None:
@@ -374,8 +374,8 @@ def _test(
         if recording.sha256 in digests or runs.same_run(recording) is not None
     )
     if both:
-        from bam_core.text.data_findings import InBothSets
         from bam_core.text.finding import log_findings
+        from bam_core.text.split_findings import InBothSets
 
         log_findings(log, [InBothSets(logs=both)])
     # Names are distinct on either side; results go by name, so they must be so over both.

@@ -296,7 +296,7 @@ def _law(name: str, sheet: DataSheet, arguments: argparse.Namespace) -> _Law:
     the STS3215 does.
     """
     from bam_core.servo.families import family_of
-    from bam_core.servo.firmware import find_firmware
+    from bam_core.servo.firmware_library import find_firmware
 
     family = family_of(name)
     described = [question for questions in LAWS.values() for question in questions]
@@ -324,7 +324,7 @@ def _law(name: str, sheet: DataSheet, arguments: argparse.Namespace) -> _Law:
 
 def _described_law(name: str, arguments: argparse.Namespace) -> _Law:
     """Return the law that options and answers describe, with a gain that is fitted where it is unknown."""
-    from bam_core.servo.firmware import firmware_from_fields
+    from bam_core.servo.firmware_library import firmware_from_fields
 
     law = arguments.law or "voltage"
     values = _answers((*CONTROLLER, *LAWS[law]), arguments)
@@ -347,7 +347,7 @@ def _described_law(name: str, arguments: argparse.Namespace) -> _Law:
 
 def _typed_firmware(default: str) -> str:
     """Ask for the name of a firmware until it is a known one."""
-    from bam_core.servo.firmware import FIRMWARES, find_firmware
+    from bam_core.servo.firmware_library import FIRMWARES, find_firmware
 
     while True:
         try:

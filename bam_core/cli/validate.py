@@ -78,9 +78,9 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.recordings.discovery import unique_names
     from bam_core.servo.model import load_servo
     from bam_core.simulation.rollout_settings import OPEN_LOOP_HORIZON
-    from bam_core.text.data_findings import TrainedOn
+    from bam_core.text.error_findings import OpenLoopErrors
     from bam_core.text.finding import log_findings
-    from bam_core.text.fit_findings import OpenLoopErrors
+    from bam_core.text.split_findings import TrainedOn
     from bam_core.validation.bench_fit import fit_bench
     from bam_core.validation.settings import ValidateSettings
     from bam_core.validation.validation import LEAST_DRAWS, errors_of, validate

@@ -20,7 +20,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from bam_core.servo.effects import BenchEffects, ServoEffects
-from bam_core.servo.firmware import CurrentFirmware, PositionFirmware, VoltageFirmware
+from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.firmware_laws import CurrentFirmware, VoltageFirmware
 
 RATIO, SPEED, DELAY, CURRENT = "error_gain_ratio", "max_velocity", "command_delay", "current_limit"
 

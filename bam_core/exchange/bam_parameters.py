@@ -33,7 +33,7 @@ from bam_core.exchange.bam_actuators import (
 from bam_core.files.json_file import read_json
 from bam_core.files.quoted_number import correct_number
 from bam_core.servo.effects import MOST_DELAY, BenchEffects, ServoEffects
-from bam_core.servo.firmware import VoltageFirmware
+from bam_core.servo.firmware_laws import VoltageFirmware
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import Provenance, ServoLike, ServoModel, load_servo
 from bam_core.servo.motor import DcMotor

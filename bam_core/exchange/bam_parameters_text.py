@@ -25,7 +25,8 @@ from bam_core.exchange.bam_actuators import (
 from bam_core.exchange.bam_parameters import INTEGRATOR, KEYS, MOTOR, QUADRATIC_RULE
 from bam_core.servo.bench_effects_file import BenchEffectsLike, load_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
-from bam_core.servo.firmware import CurrentFirmware, PositionFirmware, VoltageFirmware
+from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.firmware_laws import CurrentFirmware, VoltageFirmware
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.parameters import PARAMETER_UNITS

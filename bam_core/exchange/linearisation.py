@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from bam_core.servo.firmware import firmware_fields
+from bam_core.servo.firmware_library import firmware_fields
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.parameters import SERVO_EFFECTS

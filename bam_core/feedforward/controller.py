@@ -15,7 +15,7 @@ from bam_core.errors.checks import require_positive
 from bam_core.feedforward.buffer import PieceBuffer
 from bam_core.feedforward.law import FeedForwardLaw, voltages
 from bam_core.feedforward.pid import Pid, PidGains
-from bam_core.servo.firmware import VoltageFirmware
+from bam_core.servo.firmware_laws import VoltageFirmware
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.feedforward.pid import PidGains
 from bam_core.feedforward.piece import DEFAULT_DURATION
 from bam_core.feedforward.points import Dynamics, Points
-from bam_core.servo.firmware import VoltageFirmware
+from bam_core.servo.firmware_laws import VoltageFirmware
 
 Plan = Callable[[PieceBuffer, float, float], float]
 """Changes a buffer, now, with a notice, s -> from when on it differs, s."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors.checks import require_not_negative
-from bam_core.servo.firmware import VoltageFirmware
+from bam_core.servo.firmware_laws import VoltageFirmware
 
 _INTEGRAL = 1000.0 / 2048.0 * 8.0  # manual of MX(1.0): K_p = P/8, K_i = I·1000/2048, K_d = D·4/1000
 _DERIVATIVE = 4.0 / 1000.0 * 8.0

@@ -9,7 +9,7 @@ from bam_core.gears.gear import Gear
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.text.data_findings import IllPosedGear
+from bam_core.text.gear_findings import IllPosedGear
 
 
 def ill_posed(

@@ -8,16 +8,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.servo.parameters import PARAMETER_UNITS
+from bam_core.text.error_findings import UNEXPLAINED, error_difference, outliers
 from bam_core.text.finding import Finding
-from bam_core.text.fit_findings import (
-    UNEXPLAINED,
-    AtBound,
-    NotConverged,
-    Unidentifiable,
-    UnobservedBenchErrors,
-    error_difference,
-    outliers,
-)
+from bam_core.text.fit_findings import AtBound, NotConverged, Unidentifiable, UnobservedBenchErrors
 
 _RIVAL = 1.5
 """Times the selection error of the chosen model: longer searches and wider ranges change errors by less.

@@ -24,8 +24,8 @@ from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout_settings import usual_restart
 from bam_core.simulation.short_horizon import LONGER, SHORT
 from bam_core.text.choice_findings import ChoiceReason
+from bam_core.text.error_findings import ShortErrors, TestError
 from bam_core.text.finding import Finding
-from bam_core.text.fit_findings import ShortErrors, TestError
 
 EFFECT_ABLATION = "effect ablation"
 UNCERTAINTY = "uncertainty"

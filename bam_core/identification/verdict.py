@@ -17,7 +17,7 @@ from bam_core.identification.uncertainty.uncertainty import Uncertainty
 from bam_core.identification.verdict_form import VerdictForm
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import BenchEffects
-from bam_core.text.fit_findings import FEWEST_LOGS
+from bam_core.text.error_findings import FEWEST_LOGS
 from bam_core.text.misfit_findings import UNKNOWN
 from bam_core.text.verdict_words import GREEN_SHARE, RED_SHARE, WORSE_RUN, reason_words
 

@@ -28,8 +28,8 @@ from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_eff
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.rollout_settings import usual_restart
+from bam_core.text.error_findings import FEWEST_LOGS, restart_words
 from bam_core.text.finding import log_findings
-from bam_core.text.fit_findings import FEWEST_LOGS, restart_words
 from bam_core.text.output_findings import LeftOutPart, Replaced, WillReplace
 
 log = logging.getLogger(__name__)

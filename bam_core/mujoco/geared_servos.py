@@ -15,7 +15,7 @@ from bam_core.mujoco.actuation import ServoActuation, SimulationError
 from bam_core.mujoco.native.compiled_law import NOT_FINITE, OK, REFUSED
 from bam_core.servo.asymmetry import Asymmetry
 from bam_core.servo.model import ServoModel
-from bam_core.text.data_findings import IllPosedGears
+from bam_core.text.gear_findings import IllPosedGears
 
 _NO_GEAR = Asymmetry(input_side=0.0, output_side=0.0)
 

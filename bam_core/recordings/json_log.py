@@ -34,7 +34,8 @@ from bam_core.recordings.header_corrections import FIELDS, Rule, apply_rules, la
 from bam_core.recordings.law_keys import WITHOUT_EFFECT, require_no_other_law, setting_name, with_usual_names
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
-from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
+from bam_core.servo.firmware_laws import CurrentFirmware
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.finding import log_findings
 from bam_core.text.recording_findings import OtherDamping, UnknownKeys

@@ -75,7 +75,7 @@ class Recording:
     bench: PendulumBench
     """Load, arm and length of this run."""
     firmware: str = ""
-    """Control law that ran, a name in `firmware.FIRMWARES`; empty where the recording does not name it."""
+    """Control law that ran, a key of `firmware_library.FIRMWARES`; empty where the recording has none."""
     demand_limit: float = np.inf
     """Largest duty (0..1), or current [A], that the servo's settings allowed, > 0; infinite: not known to be
     lower than that of its firmware."""

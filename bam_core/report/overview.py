@@ -11,18 +11,12 @@ from bam_core.report.names import words
 from bam_core.report.numbers import mrad, mrad_interval
 from bam_core.report.parameters import not_identifiable
 from bam_core.report.results import ModelResult, Results
-from bam_core.text.data_findings import FEW
+from bam_core.text.error_findings import TOO_FEW, UNEXPLAINED, error_difference, outliers
 from bam_core.text.finding import Finding
-from bam_core.text.fit_findings import (
-    TOO_FEW,
-    UNEXPLAINED,
-    NotConverged,
-    ParameterList,
-    error_difference,
-    outliers,
-)
+from bam_core.text.fit_findings import NotConverged, ParameterList
 from bam_core.text.misfit_findings import FAILED
 from bam_core.text.report_findings import MissingParts, NeededUndetermined
+from bam_core.text.split_findings import FEW
 
 _SAME = (
     0.02  # relative difference of errors in selection that does not count: as `identification.choice` has it

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bam_core.arrays import Array
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.model import ServoModel, fitted_parameters
-from bam_core.text.fit_findings import FEWEST_LOGS
+from bam_core.text.error_findings import FEWEST_LOGS
 from bam_core.text.report_findings import NoTrajectories
 from bam_core.text.verdict_words import headline
 

@@ -35,7 +35,8 @@ from bam_core._version import __version__
 from bam_core.errors import Missing, OutOfRange
 from bam_core.errors.checks import require_positive
 from bam_core.servo.effects import ServoEffects
-from bam_core.servo.firmware import CurrentFirmware, PositionFirmware
+from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.firmware_laws import CurrentFirmware
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import Provenance, ServoModel, load_servo, servo_names
 from bam_core.servo.search_ranges import SearchRanges

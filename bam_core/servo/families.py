@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from bam_core.servo.firmware import PositionFirmware, find_firmware
+from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.firmware_library import find_firmware
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +23,7 @@ class ServoFamily:
     Attributes:
         title: of the series.
         pattern: of their names: lower case, without spaces, dashes and underscores.
-        firmware: name of their law, see `firmware.FIRMWARES`.
+        firmware: name of their law, see `firmware_library.FIRMWARES`.
         factory_kp: position gain that they come with, in the firmware's units.
         gain_factors: least and largest gain per unit of kp, in those of the law, where no document or
             measurement proves it; None where one does.

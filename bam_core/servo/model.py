@@ -16,11 +16,8 @@ from bam_core.errors.checks import require_file_name, require_not_negative, requ
 from bam_core.files.atomic_file import write_text
 from bam_core.servo.added import added_names, added_path
 from bam_core.servo.effects import BenchEffects, ServoEffects
-from bam_core.servo.firmware import (
-    FIRMWARES,
-    PositionFirmware,
-    firmware_fields,
-)
+from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.firmware_library import FIRMWARES, firmware_fields
 from bam_core.servo.friction import Friction, FrictionModel, friction_model
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor

@@ -13,7 +13,8 @@ from bam_core.files.field_errors import UnsuitableError
 from bam_core.files.typed import TypedReader, require_section
 from bam_core.files.yaml_file import read_yaml
 from bam_core.servo.effects import BenchEffects, ServoEffects
-from bam_core.servo.firmware import LAWS, PositionFirmware, find_firmware
+from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.firmware_library import LAWS, find_firmware
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.parameters import PARAMETER_UNITS
 from bam_core.servo.plausible import require_plausible

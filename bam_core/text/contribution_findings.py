@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from bam_core.text.error_findings import FEWEST_LOGS
 from bam_core.text.finding import Finding, mrad, percent
-from bam_core.text.fit_findings import FEWEST_LOGS
 from bam_core.text.verdict_words import GREEN_SHARE, LEAST_HELD
 
 LARGEST_CRPS = 1.0

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from bam_core.text.fit_findings import FEWEST_LOGS
+from bam_core.text.error_findings import FEWEST_LOGS
 
 VERDICTS = {"green": "usable", "yellow": "usable with care", "red": "not usable"}
 """Kind of a verdict -> the word that stands beside the colour."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bam_core.errors import BamError, Conflict, Missing, OutOfRange, UnknownName, Unreadable
 from bam_core.servo.data_sheet import DataSheet
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_ros.dynamixel.register import Register, Unit
 from bam_ros.dynamixel.table_file import (
     Section,
@@ -55,7 +55,7 @@ class ControlTable:
         source: page of the manual, below emanual.robotis.com/docs/en/dxl; empty where it has none.
         firmware_version: that an emulated servo answers.
         protocol: 1 or 2.
-        position_firmware: key in bam_core.servo.firmware.FIRMWARES; empty: no model has its law.
+        position_firmware: key in bam_core.servo.firmware_library.FIRMWARES; empty: no model has its law.
         law: that law in words; empty where a model has it.
         registers: rows in the order of their addresses.
         indirect: (first address register, first data byte, how many) of each indirect block.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from bam_core.servo.firmware import find_firmware
+from bam_core.servo.firmware_library import find_firmware
 from bam_ros.dynamixel.control_table import ControlTable
 
 _PWM_LIMITS, _TORQUE_LIMITS = ("pwm_limit", "goal_pwm"), ("max_torque", "torque_limit")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The position law that runs in the master: I = k_p·(θ_d - θ) - c·√k_p·θ̇, within what motor and supply stand.
 
-It is the arithmetic of `bam_core.servo.firmware.CurrentFirmware` (BAM eq. 14), in plain floats because it
-runs for every drive in every cycle. BAM prints I_min = max(-I_emf, -I_heat) with I_emf = (U_max - k_t·θ̇)/R;
-what the supply can really force backwards through a turning motor is -(U_max + k_t·θ̇)/R: that is the
-bound here.
+It is the arithmetic of `bam_core.servo.firmware_laws.CurrentFirmware` (BAM eq. 14), in plain floats
+because it runs for every drive in every cycle. BAM prints I_min = max(-I_emf, -I_heat) with
+I_emf = (U_max - k_t·θ̇)/R. What the supply can really force backwards through a turning motor is
+-(U_max + k_t·θ̇)/R: that is the bound here.
 """
 
 from __future__ import annotations

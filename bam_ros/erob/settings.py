@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bam_core.errors import OutOfRange, Unsupported, WrongShape
-from bam_core.servo.firmware import CurrentFirmware
+from bam_core.servo.firmware_laws import CurrentFirmware
 from bam_core.servo.model import ServoModel, load_servo
 from bam_ros.driver.joint_limits import HALF_TURN, Range
 from bam_ros.driver.servo_bus import EACH_ONCE

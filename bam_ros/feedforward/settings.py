@@ -21,7 +21,8 @@ from bam_core.feedforward import (
 )
 from bam_core.feedforward.points import Dynamics
 from bam_core.mujoco import compile_robot, load_robot
-from bam_core.servo.firmware import FIRMWARES, VoltageFirmware
+from bam_core.servo.firmware_laws import VoltageFirmware
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_ros.driver.joint_limits import Range, joint_limits
 from bam_ros.driver.servo_bus import ServoBus

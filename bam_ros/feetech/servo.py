@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from bam_core.errors import Conflict
-from bam_core.servo.firmware import find_firmware
+from bam_core.servo.firmware_library import find_firmware
 from bam_ros.driver.servo_bus import RegisterValue
 from bam_ros.dynamixel.register import Register
 from bam_ros.dynamixel.servo import DynamixelServo

@@ -15,7 +15,7 @@ from bam_core.arrays import Array
 from bam_core.feedforward.inverse_dynamics import InverseDynamics
 from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.mujoco.robot import compile_robot
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.model import ServoModel, load_servo
 from papers.dynaban.following import Following, following, following_in_space
 from papers.dynaban.performance import (

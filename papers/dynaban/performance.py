@@ -19,7 +19,7 @@ from bam_core.feedforward.pid import Pid, PidGains
 from bam_core.mujoco.actuation import ServoActuation
 from bam_core.mujoco.equip import equip
 from bam_core.mujoco.robot import compile_robot
-from bam_core.servo.firmware import VoltageFirmware
+from bam_core.servo.firmware_laws import VoltageFirmware
 from bam_core.servo.model import ServoModel
 from papers.dynaban.motions import Motion
 

@@ -10,7 +10,7 @@ import numpy as np
 from bam_core.feedforward.inverse_dynamics import InverseDynamics
 from bam_core.feedforward.pid import PidGains
 from bam_core.mujoco.robot import compile_robot
-from bam_core.servo.firmware import VoltageFirmware
+from bam_core.servo.firmware_laws import VoltageFirmware
 from bam_core.servo.model import ServoModel
 from papers.dynaban.kicks import MOVING, REACH, SUPPLY, Experiment, Figures
 from papers.dynaban.stand import DURATION, JOINTS, stand_kick, stand_spec

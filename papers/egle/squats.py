@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.errors import Malformed, Unreadable
-from bam_core.servo.firmware import VoltageFirmware
+from bam_core.servo.firmware_laws import VoltageFirmware
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.whole_body import SavitzkyGolay, WholeBody
 from papers.egle.two_feet import required_torques

@@ -111,6 +111,7 @@ ROOMS = {
             "bam_core/servo/friction.py",
             "bam_core/servo/motor.py",
             "bam_core/servo/firmware.py",
+            "bam_core/servo/firmware_laws.py",
             "bam_core/servo/effects.py",
             "bam_core/servo/arm_link.py",
             "bam_core/servo/asymmetry.py",

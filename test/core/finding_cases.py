@@ -14,40 +14,27 @@ from bam_core.text.choice_findings import AblationVerdict, ChoiceReason, ModelVe
 from bam_core.text.conformance_findings import DEVIATION_WORDS, Difference
 from bam_core.text.contribution_findings import LIMITS, ContributionVerdict, Criterion
 from bam_core.text.data_findings import (
-    FEW,
-    BenchLeftOut,
     DutyMismatch,
-    FewLogs,
-    FittedToTest,
     GravityOffZero,
-    IllPosedGear,
-    IllPosedGears,
     ImplausibleGain,
-    InBothSets,
     NoTemperature,
     NoVoltage,
     OffGoals,
     OffHoldingPosition,
-    OtherServo,
-    PriorOfOneUnit,
-    TrainedOn,
 )
 from bam_core.text.description_findings import MissingAssets, SeveralActuators, StartContacts, UnusableMeshes
+from bam_core.text.error_findings import ErrorsDiffer, OpenLoopErrors, Outliers, ShortErrors, TestError
 from bam_core.text.finding import Finding
 from bam_core.text.fit_findings import (
     AtBound,
-    ErrorsDiffer,
     NotConverged,
-    OpenLoopErrors,
-    Outliers,
     ParameterList,
-    ShortErrors,
-    TestError,
     Undetermined,
     Unidentifiable,
     UnobservedBenchErrors,
     WidenRange,
 )
+from bam_core.text.gear_findings import IllPosedGear, IllPosedGears
 from bam_core.text.left_out import LeftOut, Reason
 from bam_core.text.misfit_findings import (
     CAUSES,
@@ -58,6 +45,7 @@ from bam_core.text.misfit_findings import (
     SearchFailed,
     UnexplainedMisfit,
 )
+from bam_core.text.model_findings import BenchLeftOut, OtherServo, PriorOfOneUnit
 from bam_core.text.output_findings import LeftOutPart, Replaced, Unfinished, WillReplace
 from bam_core.text.randomisation_findings import CAUSES as NO_OP_CAUSES
 from bam_core.text.randomisation_findings import NoOp
@@ -109,6 +97,7 @@ from bam_core.text.robot_run_findings import (
     StampedRate,
     UnprovenSigns,
 )
+from bam_core.text.split_findings import FEW, FewLogs, FittedToTest, InBothSets, TrainedOn
 from bam_core.text.uncertainty_findings import IntervalMethod, ParameterRemark, RunAdvice
 from bam_core.text.whole_body_findings import (
     ConstantEffort,

@@ -9,7 +9,7 @@ import numpy as np
 
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.friction import Friction, friction_model
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import DcMotor

@@ -39,6 +39,7 @@ OF_EXTRAS = {
     "bam_core/exchange/training/mjlab_actuator.py": {"mjlab", "torch", "warp"},
     "bam_core/exchange/training/warp_port.py": {"warp"},
     "bam_core/mujoco/warp/functions.py": {"warp"},
+    "bam_core/mujoco/warp/kernels.py": {"warp"},
     "bam_core/mujoco/warp/servos.py": {"warp"},
 }
 """Modules of files that only programs with an extra import."""

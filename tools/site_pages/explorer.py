@@ -15,7 +15,8 @@ import numpy as np
 from bam_core.plots.diagram import VELOCITIES
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.report.names import symbol, words
-from bam_core.servo.firmware import CurrentFirmware, PositionFirmware, VoltageFirmware
+from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.firmware_laws import CurrentFirmware, VoltageFirmware
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_core.servo.parameters import FRICTION_UNITS, MOTOR_PARAMETERS, PARAMETER_UNITS

@@ -19,9 +19,10 @@ from bam_core.identification.data.split import ENOUGH
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import REFERENCE_TEMPERATURE
-from bam_core.text.data_findings import DutyMismatch, FewLogs, ImplausibleGain, NoTemperature, NoVoltage
+from bam_core.text.data_findings import DutyMismatch, ImplausibleGain, NoTemperature, NoVoltage
+from bam_core.text.error_findings import FEWEST_LOGS
 from bam_core.text.finding import Finding
-from bam_core.text.fit_findings import FEWEST_LOGS
+from bam_core.text.split_findings import FewLogs
 
 _NEEDS_TEMPERATURE = "friction_temperature"
 _LIKES_TEMPERATURE = ("winding_heating", _NEEDS_TEMPERATURE)

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from bam_core.errors import Conflict
 from bam_core.recordings.recording import Recording
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.model import ServoModel
-from bam_core.text.data_findings import OtherServo
+from bam_core.text.model_findings import OtherServo
 
 
 def require_same_servo(servo: ServoModel, recordings: Sequence[Recording]) -> None:

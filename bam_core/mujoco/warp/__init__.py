@@ -10,7 +10,8 @@ from __future__ import annotations
 from bam_core.errors import MissingSoftware
 
 try:
-    from bam_core.mujoco.warp.servos import WarpServos, equip_warp
+    from bam_core.mujoco.warp.equip import equip_warp
+    from bam_core.mujoco.warp.servos import WarpServos
 except ModuleNotFoundError as error:
     if (error.name or "").split(".")[0] not in ("warp", "mujoco_warp"):
         raise

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.servo.firmware import find_firmware
+from bam_core.servo.firmware_library import find_firmware
 from bam_ros.dynamixel.control_table import ControlTable
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.register_file import RegisterFile

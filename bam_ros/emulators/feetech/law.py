@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.servo.firmware import find_firmware
+from bam_core.servo.firmware_library import find_firmware
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.register_file import RegisterFile
 from bam_ros.feetech.control_table import FAST_FACTOR, SLOW_UNIT

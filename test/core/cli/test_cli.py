@@ -38,8 +38,9 @@ from bam_core.servo.families import LEROBOT_GAINS
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.synthetic import synthesize
-from bam_core.text.data_findings import BenchLeftOut, TrainedOn
 from bam_core.text.gain_words import gain_words
+from bam_core.text.model_findings import BenchLeftOut
+from bam_core.text.split_findings import TrainedOn
 from test.core.finding_cases import logged
 from test.core.json_log_cases import log, save
 from test.core.refusals import refused

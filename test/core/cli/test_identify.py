@@ -25,10 +25,12 @@ from bam_core.report.loading import load_results
 from bam_core.report.page import render
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import load_servo
-from bam_core.text.data_findings import DutyMismatch, InBothSets
-from bam_core.text.fit_findings import NotConverged, ShortErrors, TestError
+from bam_core.text.data_findings import DutyMismatch
+from bam_core.text.error_findings import ShortErrors, TestError
+from bam_core.text.fit_findings import NotConverged
 from bam_core.text.left_out import LeftOut, Reason
 from bam_core.text.recording_findings import ReadingsLeftOut, Repeated
+from bam_core.text.split_findings import InBothSets
 from bam_core.text.verdict_words import headline
 from test.core.finding_cases import logged
 from test.core.identification_cases import xl330_logs

@@ -27,7 +27,8 @@ from bam_core.errors import (
 from bam_core.identification.data.same_servo import require_same_servo
 from bam_core.report import load_results
 from bam_core.servo.data_sheet import DataSheet
-from bam_core.servo.firmware import FIRMWARES, CurrentFirmware, VoltageFirmware
+from bam_core.servo.firmware_laws import CurrentFirmware, VoltageFirmware
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from test.core.identification_cases import BENCH, record, write_log

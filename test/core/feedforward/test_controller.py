@@ -23,7 +23,7 @@ from bam_core.feedforward import (
     pieces_from_dynamics,
 )
 from bam_core.mujoco import compile_robot
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.model import load_servo
 from papers.dynaban.following import following, following_in_space
 from papers.dynaban.performance import Stage, Timing, detuned, perform_by_feed_forward, perform_by_position

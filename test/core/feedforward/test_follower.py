@@ -28,7 +28,7 @@ from bam_core.feedforward import (
 )
 from bam_core.feedforward.buffer import Reference
 from bam_core.feedforward.piece import Piece
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from test.core.feedforward_cases import LIMITS, MODEL, VIRTUAL_SUPPLY, Plant
 from test.core.refusals import refused
 

@@ -31,7 +31,7 @@ from bam_core.servo.friction import Friction
 from bam_core.servo.model import Provenance
 from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.simulation.synthetic import SynthesisSettings, synthesize
-from bam_core.text.data_findings import FittedToTest
+from bam_core.text.split_findings import FittedToTest
 from test.core.finding_cases import logged
 from test.core.refusals import refused
 

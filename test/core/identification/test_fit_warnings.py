@@ -13,8 +13,9 @@ from bam_core.identification.result import Identification
 from bam_core.identification.search.space import search_space
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.text.error_findings import ErrorsDiffer, Outliers
 from bam_core.text.finding import Finding
-from bam_core.text.fit_findings import AtBound, ErrorsDiffer, NotConverged, Outliers, Unidentifiable
+from bam_core.text.fit_findings import AtBound, NotConverged, Unidentifiable
 from bam_core.text.uncertainty_findings import ParameterRemark
 from test.core.identified_cases import effect, estimate, found
 

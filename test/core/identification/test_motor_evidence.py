@@ -18,7 +18,7 @@ from bam_core.identification.motor_evidence import has_free_scale, motor_evidenc
 from bam_core.identification.settings import IdentifySettings
 from bam_core.identification.variation.compared import compared
 from bam_core.recordings.recording import Recording
-from bam_core.servo.firmware import find_firmware
+from bam_core.servo.firmware_library import find_firmware
 from bam_core.servo.friction import FRICTION_MODELS, Friction
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.motor import DcMotor

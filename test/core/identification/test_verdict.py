@@ -19,7 +19,7 @@ from bam_core.identification.verdict import Verdict, verdict
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH
 from bam_core.servo.friction import FRICTION_MODELS
-from bam_core.text.fit_findings import FEWEST_LOGS
+from bam_core.text.error_findings import FEWEST_LOGS
 from bam_core.text.misfit_findings import FAILED, UNKNOWN, MisfitFinding
 from bam_core.text.uncertainty_findings import IntervalMethod
 from bam_core.text.verdict_words import GREEN_SHARE, RED_SHARE

@@ -32,7 +32,7 @@ from bam_core.mujoco.geared_servos import GearedServos
 from bam_core.servo.friction import Friction
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.synthetic import SynthesisSettings, synthesize
-from bam_core.text.data_findings import IllPosedGears
+from bam_core.text.gear_findings import IllPosedGears
 from test.core.refusals import refused
 
 BENCH = PendulumBench(mass=0.49, length=0.1)

@@ -28,7 +28,7 @@ from bam_core.errors import (
 )
 from bam_core.recordings import load_recordings, read_json_log
 from bam_core.recordings.json_log import NotALogError
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.text.recording_findings import SampleGaps, SupplyNotMeasured, UnknownKeys, UnmetRule
 from test.core.finding_cases import logged
 from test.core.json_log_cases import log, save

@@ -15,7 +15,7 @@ from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange, U
 from bam_core.recordings import load_recordings, read_open_loop_text
 from bam_core.recordings.header_corrections import rules_from
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.text.fit_findings import OpenLoopErrors
+from bam_core.text.error_findings import OpenLoopErrors
 from test.core.finding_cases import logged
 from test.core.json_log_cases import log, save
 from test.core.refusals import refused

@@ -15,11 +15,12 @@ from bam_core.identification.choice.choice import SAME
 from bam_core.report import load_results, render
 from bam_core.report.names import words
 from bam_core.report.overview import missing_parts
-from bam_core.text.data_findings import FEW
+from bam_core.text.error_findings import TOO_FEW, ErrorsDiffer, Outliers
 from bam_core.text.finding import Finding
-from bam_core.text.fit_findings import TOO_FEW, ErrorsDiffer, NotConverged, Outliers, ParameterList
+from bam_core.text.fit_findings import NotConverged, ParameterList
 from bam_core.text.misfit_findings import SearchFailed
 from bam_core.text.report_findings import SMALL, NeededUndetermined
+from bam_core.text.split_findings import FEW
 from bam_core.text.verdict_words import VERDICTS, headline
 from test.core.report_cases import edit_summary, multiplied
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from bam_core.mujoco import BenchCommands, replay, simulate_recording
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.effects import BenchEffects
-from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
+from bam_core.servo.firmware_laws import CurrentFirmware
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.friction import Friction
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoModel, load_servo

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from bam_core.servo.families import FAMILIES, LEROBOT_GAINS, family_of
-from bam_core.servo.firmware import find_firmware
+from bam_core.servo.firmware_library import find_firmware
 
 PAGE = Path(__file__).parents[3] / "docs/how-to/recordings.md"
 

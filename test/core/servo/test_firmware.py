@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BamError, OutOfRange
-from bam_core.servo.firmware import FIRMWARES, CurrentFirmware, VoltageFirmware, find_firmware, followed
+from bam_core.servo.firmware import followed
+from bam_core.servo.firmware_laws import CurrentFirmware, VoltageFirmware
+from bam_core.servo.firmware_library import FIRMWARES, find_firmware
 from bam_core.simulation import law
 
 SHAPED = replace(

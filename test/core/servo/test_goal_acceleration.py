@@ -13,7 +13,8 @@ from bam_core.errors import OutOfRange
 from bam_core.gears.rollout import GEAR_PARAMETERS, GearRollout
 from bam_core.mujoco import simulate_recording
 from bam_core.servo.effects import BenchEffects
-from bam_core.servo.firmware import FIRMWARES, firmware_fields, firmware_from_fields, followed, profiled
+from bam_core.servo.firmware import followed, profiled
+from bam_core.servo.firmware_library import FIRMWARES, firmware_fields, firmware_from_fields
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.law import profiled as compiled_profiled

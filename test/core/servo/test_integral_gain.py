@@ -16,7 +16,7 @@ from bam_core.gears.rollout import GEAR_PARAMETERS, GearRollout
 from bam_core.mujoco import BenchCommands, replay, simulate_recording
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import BenchEffects, ServoEffects
-from bam_core.servo.firmware import FIRMWARES, firmware_fields, firmware_from_fields
+from bam_core.servo.firmware_library import FIRMWARES, firmware_fields, firmware_from_fields
 from bam_core.servo.friction import Friction
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoModel, load_servo

@@ -30,7 +30,7 @@ from bam_core.gears import Asymmetry
 from bam_core.mujoco.native import NativeServo
 from bam_core.plots.diagram import plot_diagram
 from bam_core.servo.effects import EFFECTS, BenchEffects, ServoEffects, resolve_effects
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.friction import FRICTION_MODELS, QUADRATIC_RULES
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import (

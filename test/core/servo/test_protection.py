@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from bam_core.errors import Missing, OutOfRange, UnknownName, WrongType
-from bam_core.servo.firmware import FIRMWARES, firmware_fields, firmware_from_fields
+from bam_core.servo.firmware_library import FIRMWARES, firmware_fields, firmware_from_fields
 from bam_core.servo.model import load_servo
 from bam_core.servo.protection import Overload, OverloadProtection
 from bam_core.simulation import law

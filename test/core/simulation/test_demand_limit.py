@@ -20,7 +20,7 @@ from bam_core.mujoco import simulate_recording
 from bam_core.recordings import read_bag
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector

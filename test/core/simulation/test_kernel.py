@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bam_core.servo.effects import BenchEffects, ServoEffects
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.friction import FRICTION_MODELS, FRICTION_PARAMETERS, Friction
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector

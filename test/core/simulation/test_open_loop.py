@@ -15,7 +15,7 @@ from bam_core.gears.rollout import GearRollout
 from bam_core.mujoco.replay import recorded_commands
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import BenchEffects, ServoEffects
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench

@@ -6,7 +6,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.simulation.packing import initial_state, pack
 from test.core.physics_cases import BENCH, run
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bam_core.gears.rollout import TRACE_STEPS, GearRollout
 from bam_core.servo.effects import BenchEffects, ServoEffects
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.friction import Friction
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from bam_core.errors import UnknownName
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.friction import Friction
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor

@@ -7,14 +7,11 @@ from pathlib import Path
 
 from bam_core.text.data_findings import (
     DutyMismatch,
-    FewLogs,
     GravityOffZero,
-    IllPosedGear,
     NoTemperature,
     NoVoltage,
     OffGoals,
     OffHoldingPosition,
-    OtherServo,
 )
 
 SOURCE = Path("a.json")
@@ -45,23 +42,6 @@ def test_a_wrong_gain_has_ratio_and_cure() -> None:
     assert " 0.5 to 2 times " in DutyMismatch(logs=tuple("ab"), ratios=(2.0, 0.5), kp=8.0).sentence
 
 
-def test_too_few_logs_say_what_needs_more() -> None:
-    assert FewLogs(kind="no_test", training=8, test=0).sentences[0] == (
-        "No test set: all errors are of logs that were used for the fit or the choice."
-    )
-    assert FewLogs(kind="too_few_for_test", training=5, test=0, needed=8).sentences[0] == (
-        "No test set: 5 training logs, a test by default needs 8."
-    )
-    assert " needs 3 " in FewLogs(kind="no_selection", training=2, test=0, needed=3).sentence
-
-
-def test_another_servo_is_named_as_is_another_law() -> None:
-    servo = OtherServo(kind="other_servo", servo="mx106", firmware="mx106", others=("xl330", "xm430"))
-    assert servo.sentence == "Servo model 'mx106' is compared with recordings of 'xl330', 'xm430'."
-    law = OtherServo(kind="other_law", servo="mx106", firmware="mx106", others=("xl330",))
-    assert law.sentences[1] == "It is compared with recordings under xl330."
-
-
 def test_a_position_off_its_goals_says_to_which_side() -> None:
     assert "0.30 rad or more below its goals" in OffGoals(source=SOURCE, gap=-0.3).sentence
     assert "0.30 rad or more above its goals" in OffGoals(source=SOURCE, gap=0.3).sentence
@@ -74,9 +54,3 @@ def test_a_zero_beyond_a_fit_has_angle_and_limits() -> None:
         "a.json: gravity pulls the arm towards 0.19 rad instead of 0.",
         "A fit covers a zero_offset from -0.1 to 0.1 rad only.",
     )
-
-
-def test_an_ill_posed_gear_has_its_number_and_cure() -> None:
-    finding = IllPosedGear(servo="xl330", feedback=1.2345, input_side=0.1, output_side=1.4)
-    assert "|ρ̂| is 1.23 with this load" in finding.sentence
-    assert finding.sentence.endswith("Lower gear.input_side = 0.1 or gear.output_side = 1.4.")

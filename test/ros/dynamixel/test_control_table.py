@@ -8,7 +8,7 @@ import math
 import pytest
 
 from bam_core.errors import OutOfRange, UnknownName
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_ros.dynamixel.control_table import CONTROL_TABLES, control_table
 
 TABLES = list(CONTROL_TABLES.values())

@@ -16,7 +16,7 @@ from bam_core.errors import BamError, Conflict, Missing, UnknownName, Unsupporte
 from bam_core.feedforward import Follower, InverseDynamics, PidGains, Points
 from bam_core.feedforward.follower import OffTrajectory
 from bam_core.mujoco import compile_robot, load_robot
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.hardware_errors import HardwareError

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bam_core.feedforward import FeedForwardLaw, Follower, FollowerSettings, Limits, PidGains, Points
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.emulators import bench_physics as physics
 from papers.dynaban.motions import through_keys

@@ -22,7 +22,8 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.synthetic import synthesize
-from bam_core.text.data_findings import DutyMismatch, FewLogs, ImplausibleGain, NoTemperature, NoVoltage
+from bam_core.text.data_findings import DutyMismatch, ImplausibleGain, NoTemperature, NoVoltage
+from bam_core.text.split_findings import FewLogs
 from test.core.refusals import refused
 
 SERVO = load_servo("xl330_bam")

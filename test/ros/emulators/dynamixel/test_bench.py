@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bam_core.servo.firmware import find_firmware
+from bam_core.servo.firmware_library import find_firmware
 from bam_core.servo.friction import FRICTION_PARAMETERS, Friction
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.emulators import bench_physics as physics

@@ -12,7 +12,7 @@ import pytest
 from bam_core.errors import Unsupported
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import script
-from bam_core.servo.firmware import find_firmware
+from bam_core.servo.firmware_library import find_firmware
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_servo
