@@ -95,8 +95,8 @@ from .robot.run import RobotRun as RobotRun
 from .robot.settings import RobotIdentifySettings as RobotIdentifySettings
 from .robot.simulation import Others as Others
 from .robot.simulation import RobotBench as RobotBench
-from .robot.simulation import RobotTrace as RobotTrace
 from .robot.tolerances import RobotTolerances as RobotTolerances
+from .robot.trace import RobotTrace as RobotTrace
 from .robot.validation import RobotValidation as RobotValidation
 from .robot.validation import RunErrors as RunErrors
 from .robot.validation import validate_robot as validate_robot

@@ -16,7 +16,8 @@ from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.choice.selection import Selection
 from bam_core.identification.data.split import Split
 from bam_core.identification.execution import Execution
-from bam_core.identification.fitting import Fit, Fitter
+from bam_core.identification.fitting import Fitter
+from bam_core.identification.planned_fit import Fit
 from bam_core.identification.result import EFFECT_ABLATION, UNCERTAINTY, Identification
 from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.identification.settings import IdentifySettings

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from bam_core.arrays import Array
 from bam_core.robot.contacts import ContactCheck
 from bam_core.robot.deviations import RobotDeviations
+from bam_core.robot.engine_rollout import DivergedError
 from bam_core.robot.motion import RobotMotion
 from bam_core.robot.motion_limits import MotionLimits, largest_torques
 from bam_core.robot.root import FIXED
-from bam_core.robot.simulation import DivergedError, RobotBench, RobotTrace
+from bam_core.robot.simulation import RobotBench
+from bam_core.robot.trace import RobotTrace
 from bam_core.robot.unknowns import Unknowns
 from bam_core.servo.model import ServoModel
 

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.errors import BamError
+from bam_core.robot.engine_rollout import DivergedError
 from bam_core.robot.noise import Noise, measured_noise
 from bam_core.robot.objective import Objective
 from bam_core.robot.run import RobotRun
-from bam_core.robot.simulation import DivergedError, RobotBench
+from bam_core.robot.simulation import RobotBench
 from bam_core.robot.unknowns import Unknowns
 
 _SPACING = 0.02  # s; errors are means over as long: shorter ones are noise of encoder and bus

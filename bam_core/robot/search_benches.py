@@ -11,9 +11,10 @@ import numpy as np
 
 from bam_core.robot.benches import SearchBenches
 from bam_core.robot.deviations import NO_DEVIATIONS
+from bam_core.robot.engine_rollout import DivergedError
 from bam_core.robot.one_joint import OneJointBench
 from bam_core.robot.result import RobotTask
-from bam_core.robot.simulation import DivergedError, RobotBench
+from bam_core.robot.simulation import RobotBench
 from bam_core.simulation.threads import allowed_threads
 
 _SEARCH_STEPS = (4e-3, 2e-3)  # s; a search takes the longest that is exact enough, else the bench's own

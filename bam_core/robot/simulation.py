@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot with a servo on every joint follows what goals of a recorded run.
+"""Simulation of a robot, with a servo on every joint, that follows the goals of a recorded run.
 
-The whole robot moves by its servos; or one joint at a time does, while the others move as measured. The
-second way cannot pass an error from one joint on to another, where a joint slips or a foot does; but it knows
-nothing of what a joint's error does to the others.
+Either the whole robot moves by its servos, or one joint at a time does while the others move as measured. The
+second way does not carry the error of one joint over to others, as where a joint or a foot slips. So it does
+not show what such an error does to them.
 """
 
 from __future__ import annotations
@@ -13,24 +13,21 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import mujoco
-import mujoco.rollout
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.errors import BadData, Missing, UnknownName
 from bam_core.errors.checks import require_not_negative, require_positive
-from bam_core.mujoco.library_warnings import divergence_reported
-from bam_core.mujoco.native import NativeServo, equip_native
 from bam_core.mujoco.native.state import motor_torque_address
-from bam_core.mujoco.robot import compile_robot
 from bam_core.mujoco.start_contacts import exclude_start_contacts
 from bam_core.robot.as_measured import measured_path, move_as_measured
 from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations
+from bam_core.robot.engine_rollout import ENGINE_STATE, roll_out
+from bam_core.robot.goal_controls import goal_controls
 from bam_core.robot.restarts import LEAD, Piece, pieces, require_no_gap, start_states
 from bam_core.robot.root import FIXED, prepare_root, stand
 from bam_core.robot.run import RobotRun
-from bam_core.robot.table import add_tables
-from bam_core.servo.gains import gain_of
+from bam_core.robot.run_model import compile_for_run, joint_number
+from bam_core.robot.trace import RobotTrace
 from bam_core.servo.model import ServoModel
 
 Others = Literal["simulated", "measured"]
@@ -43,35 +40,10 @@ SETTLING = 1.0
 """s; how long a robot stands with the first goals before a run begins: until its feet are loaded."""
 
 _STIFF = 10.0  # of friction to pressure of contacts, MuJoCo's `impratio`: with 100, squats differ by more
-_CHUNK = 200  # steps per call of the engine: it returns the whole state of each
-_STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
-_CONTROL = mujoco.mjtState.mjSTATE_CTRL
-_LARGEST_SPEED = 1e3  # rad/s; beyond it a simulation has diverged
-
-
-class DivergedError(BadData):
-    """A simulation left what a robot can do."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RobotTrace:
-    """All that a simulated robot did, one row per step of the simulation.
-
-    Attributes:
-        time: (n,) s, on the clock of the run.
-        state: (n, nq) coordinates of the robot, MuJoCo's `qpos`.
-        speed: (n, joints of the run) rad/s.
-        torque: (n, joints of the run) N·m, of the servos' motors.
-    """
-
-    time: Array
-    state: Array
-    speed: Array
-    torque: Array
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Begun:
+class _PreparedRun:
     """A robot in the posture in which a run begins, and its goals.
 
     Attributes:
@@ -194,11 +166,10 @@ class RobotBench:
     ) -> Array:
         """Return where the joints are: (n, joints of the run) rad, as read by their encoders.
 
-        The robot begins in the measured posture and at rest. Later measurements are not used, but behind a
-        gap (`gaps`), where it begins anew in the measured state. If others move
-        as measured, that holds for each joint in turn. Joints with a servo that were not
-        recorded hold where the description has them. Rows before the part that is simulated are those of the
-        measurement.
+        The robot begins in the measured posture and at rest. Later measurements are not used, except after a
+        gap (`gaps`): there it begins anew in the measured state. If others move as measured, that holds for
+        each joint in turn. Joints with a servo that were not recorded hold where the description has them.
+        Rows before the part that is simulated are those of the measurement.
 
         Args:
             run: with the goals; `kp` must be known.
@@ -228,40 +199,41 @@ class RobotBench:
         measured: tuple[str, ...],
     ) -> Array:
         """Return (n, joints) rad where joints move by their servos, and others as measured."""
-        begun = self._begin(run, servos, deviations, measured)
-        columns = [1 + address for address in begun.addresses]
+        prepared = self._prepare(run, servos, deviations, measured)
+        columns = [1 + address for address in prepared.addresses]
         simulated = run.position.copy()
-        for piece, path in self._pieces(run, begun, columns, servos):
-            times = begun.times[piece.start : piece.end + 1]
-            ends = np.searchsorted(run.time, [begun.times[piece.counts], times[-1]])
-            begin = begun.first if piece.start == 0 else int(ends[0])
-            end = len(run.time) if piece.end == len(begun.times) - 1 else int(ends[1])
-            simulated[begin:end] = _at(run.time[begin:end], times, path) + begun.zero
+        for piece, path in self._pieces(run, prepared, columns, servos):
+            times = prepared.times[piece.start : piece.end + 1]
+            ends = np.searchsorted(run.time, [prepared.times[piece.counts], times[-1]])
+            begin = prepared.first if piece.start == 0 else int(ends[0])
+            end = len(run.time) if piece.end == len(prepared.times) - 1 else int(ends[1])
+            simulated[begin:end] = _at(run.time[begin:end], times, path) + prepared.zero
         return simulated
 
     def _pieces(
-        self, run: RobotRun, begun: _Begun, columns: Sequence[int], servos: Mapping[str, ServoModel]
+        self, run: RobotRun, prepared: _PreparedRun, columns: Sequence[int], servos: Mapping[str, ServoModel]
     ) -> Iterator[tuple[Piece, Array]]:
         """Yield each piece and its path (steps + 1, columns), all but the first from a measured state."""
-        model, data = begun.model, begun.data
-        restarts = self._restarts(run, begun.first)
-        first = run.time[begun.first]
-        parts = pieces(begun.times, first, self.horizon, restarts.tolist(), lead=self.restart_lead)
+        model, data = prepared.model, prepared.data
+        restarts = self._restarts(run, prepared.first)
+        parts = pieces(
+            prepared.times, run.time[prepared.first], self.horizon, restarts.tolist(), lead=self.restart_lead
+        )
         starts = np.array([part.start for part in parts[1:]], dtype=int)
-        positions, speeds = start_states(run, servos, begun.times[starts])
-        first = np.empty(mujoco.mj_stateSize(model, _STATE))
-        mujoco.mj_getState(model, data, first, _STATE)
+        positions, speeds = start_states(run, servos, prepared.times[starts])
+        initial = np.empty(mujoco.mj_stateSize(model, ENGINE_STATE))
+        mujoco.mj_getState(model, data, initial, ENGINE_STATE)
         for number, part in enumerate(parts):
-            mujoco.mj_setState(model, data, first, _STATE)
+            mujoco.mj_setState(model, data, initial, ENGINE_STATE)
             if number:
-                data.qpos[begun.addresses] = positions[number - 1] - begun.zero
-                data.qvel[model.jnt_dofadr[begun.joints]] = speeds[number - 1]
-                if begun.path is not None:  # joints that move as measured, half a step behind
-                    now, before = begun.path[part.start], begun.path[max(part.start - 1, 0)]
-                    data.qpos[model.jnt_qposadr[begun.moved]] = now
-                    data.qvel[model.jnt_dofadr[begun.moved]] = (now - before) / self.step
+                data.qpos[prepared.addresses] = positions[number - 1] - prepared.zero
+                data.qvel[model.jnt_dofadr[prepared.joints]] = speeds[number - 1]
+                if prepared.path is not None:  # joints that move as measured, half a step behind
+                    now, before = prepared.path[part.start], prepared.path[max(part.start - 1, 0)]
+                    data.qpos[model.jnt_qposadr[prepared.moved]] = now
+                    data.qvel[model.jnt_dofadr[prepared.moved]] = (now - before) / self.step
                 data.qacc_warmstart[:] = 0.0
-            yield part, self._rollout(replace(begun, control=begun.control[part.start : part.end]), columns)
+            yield part, roll_out(model, data, prepared.control[part.start : part.end], columns)
 
     def _restarts(self, run: RobotRun, first: int) -> Array:
         """Return the times at which the simulation of a run begins anew, s; raises BadData."""
@@ -286,16 +258,16 @@ class RobotBench:
         Raises:
             BamError: as `simulate`.
         """
-        begun = self._begin(run, servos, deviations, ())
-        model = begun.model
-        plugin = mujoco.mj_stateSize(model, _STATE) - model.npluginstate  # the last part of a state
-        columns = [*range(1, 1 + model.nq), *(1 + model.nq + model.jnt_dofadr[begun.joints])]
+        prepared = self._prepare(run, servos, deviations, ())
+        model = prepared.model
+        plugin = mujoco.mj_stateSize(model, ENGINE_STATE) - model.npluginstate  # the last part of a state
+        columns = [*range(1, 1 + model.nq), *(1 + model.nq + model.jnt_dofadr[prepared.joints])]
         columns += [plugin + motor_torque_address(model, joint) for joint in run.joints]
-        path = np.empty((len(begun.times), len(columns)))
-        for piece, part in self._pieces(run, begun, columns, servos):
+        path = np.empty((len(prepared.times), len(columns)))
+        for piece, part in self._pieces(run, prepared, columns, servos):
             path[piece.start : piece.end + 1] = part
         state, speed, torque = np.split(path, [model.nq, model.nq + len(run.joints)], axis=1)
-        return RobotTrace(time=begun.times, state=state, speed=speed, torque=torque)
+        return RobotTrace(time=prepared.times, state=state, speed=speed, torque=torque)
 
     def postures(
         self, run: RobotRun, servos: Mapping[str, ServoModel], deviations: RobotDeviations = NO_DEVIATIONS
@@ -308,18 +280,19 @@ class RobotBench:
         seen = self.trace(run, servos, deviations)
         return np.stack([np.interp(run.time, seen.time, positions) for positions in seen.state.T], axis=1)
 
-    def _begin(
+    def _prepare(
         self,
         run: RobotRun,
         servos: Mapping[str, ServoModel],
         deviations: RobotDeviations,
         measured: tuple[str, ...],
-    ) -> _Begun:
-        model = self._compile(run, servos, deviations)
+    ) -> _PreparedRun:
+        """Return the robot where a run begins, with its controls; `measured` joints move as measured."""
+        model = compile_for_run(self.spec, run, servos, deviations)
         data = mujoco.MjData(model)
         first = self._first_sample(run)
         zero = np.array([deviations.zero.get(joint, 0.0) for joint in run.joints])
-        joints = [self._joint(model, joint) for joint in run.joints]
+        joints = [joint_number(model, joint) for joint in run.joints]
         addresses = model.jnt_qposadr[joints]
         # Goals and positions are in the encoder's terms; the engine's are angles of the joint.
         goals = np.vstack([run.goal_before, run.goal_position]) - zero
@@ -338,8 +311,8 @@ class RobotBench:
         mujoco.mj_forward(model, data)
         # The engine's velocities belong to the middle of its steps, so a torque acts from half a step before
         # its time until half a step after it.
-        control = self._controls(model, data, run, goals, times - deviations.delay - 0.5 * self.step)
-        return _Begun(
+        control = goal_controls(model, data, run, goals, times - deviations.delay - 0.5 * self.step)
+        return _PreparedRun(
             model=model,
             data=data,
             first=first,
@@ -347,7 +320,7 @@ class RobotBench:
             joints=joints,
             times=times,
             control=np.hstack([control, forces]),
-            moved=[self._joint(model, joint) for joint in measured],
+            moved=[joint_number(model, joint) for joint in measured],
             path=path,
         )
 
@@ -357,113 +330,12 @@ class RobotBench:
         Raises:
             BamError: a joint is not in the robot, or a gain is not known.
         """
-        return self._compile(run, servos, NO_DEVIATIONS)
-
-    def _compile(
-        self, run: RobotRun, servos: Mapping[str, ServoModel], deviations: RobotDeviations
-    ) -> mujoco.MjModel:
-        for joint in servos:
-            if run.kp is None or (joint in run.joints and gain_of(run.kp, joint) is None):
-                raise Missing(
-                    f"{run.name}, kp of '{joint}'",
-                    "the position gain of its servo",
-                    advice="give --kp or add a bench.yaml",
-                )
-        spec = self.spec.copy()
-        add_tables(spec, deviations.table)
-        equip_native(
-            spec,
-            {
-                joint: NativeServo(
-                    servo=_in_run(deviations.unit(servo, joint), run, joint),
-                    kp=gain_of(run.kp, joint),
-                    kd=gain_of(run.kd, joint) or 0.0,
-                    ki=gain_of(run.ki, joint) or 0.0,
-                    supply_voltage=run.supply_voltage,
-                    encoder_zero=deviations.zero.get(joint, 0.0),
-                )
-                for joint, servo in servos.items()
-            },
-            start_contacts=True,  # `make` has excluded them, or was told not to
-        )
-        for joint in servos:  # a real servo takes goals that its joint cannot reach
-            spec.actuator(joint).ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
-        model = compile_robot(spec)
-        deviations.apply(model)
-        return model
+        return compile_for_run(self.spec, run, servos, NO_DEVIATIONS)
 
     def _first_sample(self, run: RobotRun) -> int:
         if self.lead is None or run.interval is None:
             return 0
         return int(np.searchsorted(run.time, run.interval[0] - self.lead))
-
-    def _joint(self, model: mujoco.MjModel, joint: str) -> int:
-        number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
-        if number < 0:
-            names = [model.joint(index).name for index in range(model.njnt)]
-            raise UnknownName("joint", joint, filter(None, names))
-        return int(number)
-
-    def _controls(
-        self, model: mujoco.MjModel, data: mujoco.MjData, run: RobotRun, goals: Array, edges: Array
-    ) -> Array:
-        """Return (steps, controls): the mean over each step of the goals as servos get them.
-
-        Args:
-            model: the robot.
-            data: its state, in which joints without goals stay.
-            run: when goals change.
-            goals: (1 + n, joints) rad, those before the run and those of its samples.
-            edges: (steps + 1,) s, of the steps.
-        """
-        control = np.zeros((len(edges) - 1, model.nu))
-        switches = np.searchsorted(edges, run.time, side="right") - 1  # in which step goals change
-        inside = (switches >= 0) & (switches < len(control))
-        share = (edges[1:][switches[inside]] - run.time[inside]) / self.step
-        newest = np.searchsorted(run.time, edges[:-1])
-        for actuator in range(model.nu):
-            joint = model.actuator(actuator).name
-            if joint in run.joints:
-                goal = goals[:, run.column(joint)]
-                control[:, actuator] = goal[newest]
-                np.add.at(control[:, actuator], switches[inside], share * np.diff(goal)[inside])
-            elif model.actuator_plugin[actuator] >= 0:  # a servo that nothing is known of holds
-                control[:, actuator] = data.qpos[model.jnt_qposadr[self._joint(model, joint)]]
-        return control
-
-    def _rollout(self, begun: _Begun, columns: Sequence[int]) -> Array:
-        """Return (steps + 1, columns) of MuJoCo's states from the present one on."""
-        model, data, control = begun.model, begun.data, begun.control
-        applied = (
-            _CONTROL if control.shape[1] == model.nu else _CONTROL | mujoco.mjtState.mjSTATE_QFRC_APPLIED
-        )
-        state = np.empty(mujoco.mj_stateSize(model, _STATE))  # it begins with the time
-        mujoco.mj_getState(model, data, state, _STATE)
-        path = np.empty((len(control) + 1, len(columns)))
-        path[0] = state[columns]
-        speeds = 1 + model.nq + np.arange(model.nv)
-        warm = data.qacc_warmstart.copy()
-        for begin in range(0, len(control), _CHUNK):
-            with divergence_reported():
-                states, _ = mujoco.rollout.rollout(
-                    model,
-                    data,
-                    state[None],
-                    control[None, begin : begin + _CHUNK],
-                    control_spec=applied,
-                    initial_warmstart=warm[None],
-                )
-            path[1 + begin : 1 + begin + states.shape[1]] = states[0][:, columns]
-            state, warm = states[0, -1].copy(), data.qacc_warmstart.copy()
-            if not np.all(np.abs(state[speeds]) < _LARGEST_SPEED):
-                raise DivergedError("simulation", "diverged", advice="check servos, gains and step")
-        return path
-
-
-def _in_run(servo: ServoModel, run: RobotRun, joint: str) -> ServoModel:
-    """Return a servo as the registers of a run made it."""
-    acceleration = gain_of(run.goal_acceleration, joint)
-    return replace(servo, firmware=servo.firmware.accelerated(acceleration))
 
 
 def _at(times: Array, steps: Array, path: Array) -> Array:

@@ -15,7 +15,8 @@ from dataclasses import replace
 from bam_core.identification.choice.choice import SAME, excess
 from bam_core.identification.choice.evaluator import Evaluator
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
-from bam_core.identification.fitting import Fit, Fitter, PlannedFit, fit_all
+from bam_core.identification.fitting import Fitter
+from bam_core.identification.planned_fit import Fit, PlannedFit, fit_all
 from bam_core.simulation.rollout import PARAMETERS
 
 TRIALS_PER_PARAMETER = 50

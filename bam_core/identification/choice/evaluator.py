@@ -11,8 +11,8 @@ from bam_core.arrays import Array
 from bam_core.identification.choice.fit_provenance import Origin
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.choice.selection import Selection
-from bam_core.identification.fitting import Fit
 from bam_core.identification.found_servo import found_servo
+from bam_core.identification.planned_fit import Fit
 from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import BenchEffects

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.data.split import Split
-from bam_core.identification.fitting import Fit
+from bam_core.identification.planned_fit import Fit
 from bam_core.identification.search.methods import METHODS
 from bam_core.identification.software import package_versions, software
 from bam_core.identification.uncertainty.tolerances import Tolerances

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from bam_core.identification.data.split import Split
-from bam_core.identification.fitting import Fit, Fitter, fit_all
+from bam_core.identification.fitting import Fitter
+from bam_core.identification.planned_fit import Fit, fit_all
 from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.simulation.rollout import Rollout
 from bam_core.simulation.rollout_settings import RolloutSettings

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
@@ -26,20 +26,16 @@ from bam_core.report.page import render
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import load_servo
 from bam_core.text.data_findings import DutyMismatch
-from bam_core.text.error_findings import ShortErrors, TestError
+from bam_core.text.error_findings import ShortErrors
 from bam_core.text.fit_findings import NotConverged
 from bam_core.text.left_out import LeftOut, Reason
 from bam_core.text.recording_findings import ReadingsLeftOut, Repeated
-from bam_core.text.split_findings import InBothSets
 from bam_core.text.verdict_words import headline
+from test.core.cli.identify_command import brief, run, without_intervals
 from test.core.finding_cases import logged
 from test.core.identification_cases import xl330_logs
 
 pytestmark = pytest.mark.usefixtures("no_plots")
-
-
-def run(*words: object) -> int:
-    return main(["identify", *map(str, words)])
 
 
 def test_the_help_names_all_effects_and_the_tolerances_that_count(
@@ -63,13 +59,6 @@ def test_the_help_says_that_one_rule_or_files_are_taken_for_the_test(
     assert "fraction=0.25" in shown
     assert run("x.json", "--output", "out", "--test", "kp=8", "--bogus") == 2
     assert "commas" not in capsys.readouterr().err
-
-
-def brief(*words: object) -> list[object]:
-    return [*words, "--servo", "xl330", "--effects", "none", "--trials", 60, "--uncertainty", "none"]
-
-
-without_intervals = pytest.mark.usefixtures("no_intervals")
 
 
 def test_it_prints_a_table_and_writes_the_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,61 +132,6 @@ def test_a_search_that_does_not_exist_is_refused_in_one_line(
 
 
 @without_intervals
-def test_without_a_test_set_that_is_the_first_thing_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    logs = sorted(xl330_logs().glob("kp*_sin_sin.json"))
-    assert run(*brief(*logs), "--models", "m1", "--output", tmp_path / "out") == 0
-    rule = {"logs": 0, "interval": None, "rule": "", "restart": None}
-    verdict, error, *_ = capsys.readouterr().out.splitlines()
-    assert error == str(TestError(model="m1", error=None, **rule))
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert verdict.endswith(summary["verdict"]["sentence"])
-    model = summary["models"]["m1"]
-    assert model["test_mae"] is model["test_interval"] is None
-    assert model["test_mae_short"] is model["test_mae_short_1s"] is None
-    assert model["selection_mae"] > 0.0
-
-
-@without_intervals
-def test_test_logs_may_be_files(tmp_path: Path) -> None:
-    directory = xl330_logs()
-    held_out = directory / "kp800_sin_sin.json"
-    output = tmp_path / "out"
-    assert run(*brief(directory), "--models", "m1", "--test", held_out, "--output", output) == 0
-    split = json.loads((output / "summary.json").read_text())["split"]
-    assert split["test"] == ["kp800_sin_sin"]
-    assert len(split["train"]) == 11
-
-
-@without_intervals
-def test_a_log_on_both_sides_is_held_out_with_a_note(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
-) -> None:
-    directory = xl330_logs()
-    held_out = directory / "kp800_sin_sin.json"
-    logs = sorted(directory.glob("kp[18]00_sin_*.json"))
-    copy = tmp_path / "kp100_sin_sin.json"
-    copy.write_bytes((directory / "kp800_sin_time_square.json").read_bytes())
-    output = tmp_path / "out"
-    assert run(*brief(*logs), "--models", "m1", "--output", output, "--test", held_out, copy) == 0
-    both = (str(held_out), str(directory / "kp800_sin_time_square.json"))
-    assert [finding for finding in logged(caplog) if isinstance(finding, InBothSets)] == [
-        InBothSets(logs=both)
-    ]
-    summary = json.loads((output / "summary.json").read_text())
-    assert sorted(name.split("/")[-1] for name in summary["split"]["test"]) == [
-        "kp100_sin_sin",
-        "kp800_sin_sin",
-    ]
-    assert sorted(name.split("/")[-1] for name in summary["split"]["train"]) == [
-        "kp100_sin_sin",
-        "kp100_sin_time_square",
-    ]
-    assert len(summary["models"]["m1"]["per_log"]) == 4
-
-
-@without_intervals
 def test_a_log_that_is_given_twice_counts_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     first, second = sorted(xl330_logs().glob("kp[12]00_sin_sin.json"))
     (tmp_path / "link.json").symlink_to(first)
@@ -220,15 +154,6 @@ def test_a_single_log_cannot_be_split(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "(expected at least 2 logs, got 1)" in error
     assert f"give others besides {xl330_logs() / 'kp100_sin_sin.json'}" in error
     assert error.count("\n") == 1
-
-
-def test_all_logs_held_out_leave_nothing_to_train_on(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    log = xl330_logs() / "kp100_sin_sin.json"
-    words = ["--servo", "xl330", "--models", "m1", "--output", tmp_path / "out"]
-    assert run(log, *words, "--test", log) == 2
-    assert "leaves no log to train on" in capsys.readouterr().err
 
 
 def test_help_tells_what_bounds_the_search(capsys: pytest.CaptureFixture[str]) -> None:
@@ -515,68 +440,3 @@ def test_fields_of_logs_can_be_set_and_false_readings_are_counted(
     (finding,) = [finding for finding in logged(caplog) if isinstance(finding, ReadingsLeftOut)]
     assert (finding.names, finding.total) == (("kp800_sin_sin",), 12)
     assert finding.channels == (("position", 1),)
-
-
-@without_intervals
-def test_every_unit_is_identified_on_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for unit, kp in (("b3", 100), ("b7", 200)):
-        (tmp_path / "units" / unit).mkdir(parents=True)
-        for file in xl330_logs().glob(f"kp{kp}_sin_*.json"):
-            shutil.copy(file, tmp_path / "units" / unit)
-    (tmp_path / "units" / "b9").mkdir()  # of which one log is not enough
-    shutil.copy(xl330_logs() / "kp800_sin_sin.json", tmp_path / "units" / "b9")
-    words = ["--by", "unit", "--models", "m1", "--test", "none", "--output", tmp_path / "out"]
-    assert run(tmp_path / "units", *brief(*words)) == 0
-    assert f"bam fleet {tmp_path / 'out'}" in capsys.readouterr().out
-    for unit in ("b3", "b7"):
-        summary = json.loads((tmp_path / "out" / unit / "summary.json").read_text())
-        assert len(summary["models"]["m1"]["per_log"]) == 2
-    assert not (tmp_path / "out" / "b9").exists()
-
-
-def test_units_that_were_not_begun_are_named_after_an_interruption(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for unit, kp in (("b3", 100), ("b7", 200)):
-        (tmp_path / "units" / unit).mkdir(parents=True)
-        for file in xl330_logs().glob(f"kp{kp}_sin_*.json"):
-            shutil.copy(file, tmp_path / "units" / unit)
-
-    def interrupted(*_: object, **__: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("bam_core.identification.identify.identify", interrupted)
-    words = ["--by", "unit", "--models", "m1", "--test", "none", "--output", tmp_path / "out"]
-    assert run(tmp_path / "units", *brief(*words)) == 130
-    assert "unit b7" in capsys.readouterr().err
-
-
-@without_intervals
-def test_every_unit_has_its_own_test_files(tmp_path: Path) -> None:
-    units = {"b3": 100, "b7": 200}
-    for unit, kp in units.items():
-        (tmp_path / "units" / unit).mkdir(parents=True)
-        for file in xl330_logs().glob(f"kp{kp}_sin_*.json"):
-            shutil.copy(file, tmp_path / "units" / unit)
-        shutil.copy(xl330_logs() / f"kp{kp}_up_and_down.json", tmp_path / "units" / unit)
-    tests = [tmp_path / "units" / unit / f"kp{kp}_up_and_down.json" for unit, kp in units.items()]
-    words = ["--by", "unit", "--models", "m1", "--output", tmp_path / "out"]
-    assert run(tmp_path / "units", *brief(*words), "--test", *tests) == 0
-    for unit, file in zip(units, tests, strict=True):
-        origin = load_servo(tmp_path / "out" / unit / "m1.yaml").provenance
-        assert [Path(name).name for name in origin.test_data] == [file.stem]
-        assert len(origin.train_data) == 2
-
-
-@pytest.mark.parametrize(("trained", "tested"), [("a", "ab"), ("ab", "a")])
-def test_a_unit_without_recordings_for_training_or_test_is_refused(
-    trained: str, tested: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for folder, units, script in (("logs", trained, "sin_sin"), ("tests", tested, "up_and_down")):
-        for unit, kp in zip(units, (100, 200), strict=False):
-            (tmp_path / folder / unit).mkdir(parents=True)
-            shutil.copy(xl330_logs() / f"kp{kp}_{script}.json", tmp_path / folder / unit)
-    words = ["--by", "unit", "--models", "m1", "--output", tmp_path / "out"]
-    assert run(tmp_path / "logs", *brief(*words), "--test", tmp_path / "tests") == 2
-    assert "unit b" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()

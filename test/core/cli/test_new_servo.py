@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bam_core.cli import execute, main
-from bam_core.cli.new_servo import SHEET, units_that_agree
+from bam_core.cli.new_servo import units_that_agree
 from bam_core.errors import (
     BamError,
     Conflict,
@@ -22,7 +22,6 @@ from bam_core.errors import (
     OutOfRange,
     UnknownName,
     WrongType,
-    WrongValue,
 )
 from bam_core.identification.data.same_servo import require_same_servo
 from bam_core.report import load_results
@@ -31,11 +30,11 @@ from bam_core.servo.firmware_laws import CurrentFirmware, VoltageFirmware
 from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
+from test.core.cli.test_data_sheet_questions import QUESTIONS
 from test.core.identification_cases import BENCH, record, write_log
 from test.core.refusals import refused
 
 ROOT = Path(__file__).parents[3]
-QUESTIONS = {question.option: question for question in SHEET}
 SHEET_OPTIONS = [
     "--voltage",
     "12",
@@ -53,60 +52,6 @@ STS3250 += ["--no-load-speed", "0.133 s/60deg"]
 @pytest.fixture(autouse=True)
 def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO())
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("4.9", 4.9),
-        ("4.9 N·m", 4.9),
-        ("4.9Nm", 4.9),
-        ("4.9 N.m", 4.9),
-        ("50 kg.cm", 4.903325),
-        ("50 kgf·cm", 4.903325),
-        ("50kg-cm", 4.903325),
-        ("4.1Nm", 4.1),
-        ("4900 mNm", 4.9),
-        ("490 N.cm", 4.9),
-    ],
-)
-def test_torques_are_read_in_the_units_of_data_sheets(text: str, value: float) -> None:
-    assert QUESTIONS["stall-torque"].value(text) == pytest.approx(value)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("7.85", 7.85),
-        ("75 rpm", 2.5 * math.pi),
-        ("75 RPM", 2.5 * math.pi),
-        ("450 deg/s", 2.5 * math.pi),
-        ("0.133 s/60deg", math.pi / 3 / 0.133),
-        ("0.133sec/60°", math.pi / 3 / 0.133),
-    ],
-)
-def test_speeds_are_read_in_the_units_of_data_sheets(text: str, value: float) -> None:
-    assert QUESTIONS["no-load-speed"].value(text) == pytest.approx(value)
-
-
-@pytest.mark.parametrize(
-    ("option", "text", "value"),
-    [
-        ("voltage", "12V", 12.0),
-        ("voltage", "7.4 V", 7.4),
-        ("stall-current", "2.3 A", 2.3),
-        ("stall-current", "2300mA", 2.3),
-    ],
-)
-def test_supplies_and_currents_are_read_with_their_units(option: str, text: str, value: float) -> None:
-    assert QUESTIONS[option].value(text) == pytest.approx(value)
-
-
-@pytest.mark.parametrize("text", ["", "abc", "12 V", "-3", "0", "inf", "1e999"])
-def test_what_is_no_positive_number_is_refused(text: str) -> None:
-    with pytest.raises(WrongValue) as caught:
-        QUESTIONS["stall-current"].value(text)
-    assert (caught.value.thing, caught.value.value) == ("--stall-current", text)
 
 
 def test_the_servo_starts_from_the_data_sheet_and_its_ranges_hold_it(tmp_path: Path) -> None:
@@ -387,49 +332,6 @@ def test_the_servo_of_the_page_can_be_identified_from_the_recordings_of_the_demo
     law = load_servo("mx106").firmware.name
     demo = replace(record(load_servo("mx106"), "sin_sin", 8.0), firmware=law)
     require_same_servo(load_servo("my_servo.yaml"), [demo])
-
-
-def test_a_servo_is_derived_from_another_version_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(shlex.split("servos new --from sts3215 --gear-ratio 191 --voltage 7.4")) == 0
-    assert "sts3215_7v4" in capsys.readouterr().out
-    servo, base = load_servo("sts3215_7v4_191.yaml"), load_servo("sts3215_7v4")
-    assert (servo.gear_ratio, servo.nominal_voltage) == (191.0, 7.4)
-    assert servo.motor.torque_constant == pytest.approx(base.motor.torque_constant * 191 / 345)
-    assert servo.provenance.derived_from == "sts3215_7v4"
-
-
-def test_a_derived_servo_may_have_a_file_a_name_and_a_ratio_that_its_origin_lacks(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    words = f"servos new {path} --from mx106 --gear-ratio 1:112.5/225 --title 'My MX' --manufacturer Me"
-    assert main(shlex.split(words)) == 0
-    servo = load_servo(path)
-    assert (servo.name, servo.title, servo.manufacturer) == ("mine", "My MX", "Me")
-    assert servo.motor.torque_constant == pytest.approx(load_servo("mx106").motor.torque_constant / 2.0)
-
-
-@pytest.mark.parametrize(
-    ("words", "kind"),
-    [
-        ("--from sts3215", Missing),
-        ("--gear-ratio 191", Missing),
-        ("--from mx106 --gear-ratio 100", Missing),
-        ("--from sts3215 --gear-ratio 191 --stall-torque 2", Conflict),
-        ("--from sts3215 --gear-ratio 191 --law current", Conflict),
-        ("--from sts3215 --gear-ratio 191 --firmware xl330", Conflict),
-        ("--from sts9999 --gear-ratio 191", UnknownName),
-        ("--from sts3215 --gear-ratio many", WrongType),
-        ("--from sts3215 --gear-ratio -3", OutOfRange),
-        ("--from sts3215 --gear-ratio 191/", WrongType),
-    ],
-)
-def test_what_does_not_derive_a_servo_is_refused(tmp_path: Path, words: str, kind: type[BamError]) -> None:
-    path = tmp_path / "new.yaml"
-    with refused(kind):
-        execute(["servos", "new", str(path), *shlex.split(words)])
-    assert not path.exists()
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ from test.core.feedforward_cases import LIMITS, MODEL, VIRTUAL_SUPPLY
 from numba.core.event import install_recorder
 
 from bam_core.feedforward import FeedForwardLaw, Follower, FollowerSettings, PidGains, Points
-from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.firmware_library import FIRMWARES
 
 follower = Follower(
     FollowerSettings(

@@ -16,8 +16,9 @@ from bam_core.identification.choice.choice import SAME
 from bam_core.identification.choice.evaluator import Evaluator
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.execution import Execution, Progress
-from bam_core.identification.fitting import Fit, Fitter
+from bam_core.identification.fitting import Fitter
 from bam_core.identification.identify import identify
+from bam_core.identification.planned_fit import Fit
 from bam_core.identification.result import Identification
 from bam_core.identification.search.meter import IdentificationCancelled
 from bam_core.identification.settings import IdentifySettings, resolve_models

@@ -31,19 +31,19 @@ WITHIN = 600.0  # s; generous: a whole identification on a machine that others u
 WORKER = """
 import os, signal, sys
 from bam_core.cli import main
-from bam_core.cli.identify import _Bars
+from bam_core.cli.identify_once import Bars
 from bam_core.identification import writing
 
 writing._plot = lambda *_: None  # takes longer than the search
 action, at = sys.argv[1:3]
-show = _Bars.show
+show = Bars.show
 
 def shown(self, progress):
     if progress.model == at:
         os.kill(os.getpid(), getattr(signal, action))
     show(self, progress)
 
-_Bars.show = shown
+Bars.show = shown
 sys.exit(main(sys.argv[3:]))
 """
 """`bam` that, while it fits the given model, does to itself what a signal from outside would."""

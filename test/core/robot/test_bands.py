@@ -11,8 +11,8 @@ import pytest
 
 from bam_core.errors import Conflict
 from bam_core.robot.bands import error_scales, half_widths
+from bam_core.robot.engine_rollout import DivergedError
 from bam_core.robot.run import RobotRun
-from bam_core.robot.simulation import DivergedError
 
 SCALE = np.array([2e-3, 2e-3])
 

@@ -17,7 +17,8 @@ from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.choice.selection import Selection
 from bam_core.identification.data.folds import selection_folds
 from bam_core.identification.data.split import Split, split_recordings
-from bam_core.identification.fitting import Fit, Fitter
+from bam_core.identification.fitting import Fitter
+from bam_core.identification.planned_fit import Fit
 from bam_core.identification.uncertainty.tolerances import DEFAULT
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects, ServoEffects

@@ -12,8 +12,9 @@ import pytest
 
 from bam_core.identification.choice.selection import STEPS, Selection
 from bam_core.identification.data.split import Split
-from bam_core.identification.fitting import Fit, Fitter
+from bam_core.identification.fitting import Fitter
 from bam_core.identification.identify import identify
+from bam_core.identification.planned_fit import Fit
 from bam_core.identification.settings import IdentifySettings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS
