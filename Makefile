@@ -6,7 +6,7 @@ CORE_TESTS := test/core test/papers test/studies --ignore=test/studies/faults --
 
 ROUNDS ?= 20
 
-.PHONY: setup dev demo demo-feetech demo-erob test test-time test-long test-random check rooms coverage bench soak faults soak-drivers mutants fuzz papers docs pictures mujoco-versions install-check release format lock clean
+.PHONY: setup dev demo demo-xm430 demo-feetech demo-erob test test-time test-long test-random check rooms coverage bench soak faults soak-drivers mutants fuzz papers docs pictures mujoco-versions install-check release format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -20,6 +20,9 @@ dev:  ## `make setup`, and what tests and checks need beside
 
 demo: setup  ## record a virtual servo over its bus, identify it, simulate it (under 5 minutes)
 	@.venv/bin/bam demo --output demo_output
+
+demo-xm430: setup  ## the same with a Dynamixel XM430-W350
+	@.venv/bin/bam demo --servo xm430_w350 --output demo_xm430_output
 
 demo-feetech: setup  ## the same with a Feetech STS3215
 	@.venv/bin/bam demo --servo sts3215 --output demo_feetech_output

@@ -21,7 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--servo",
         choices=tuple(DEMO_BENCHES),
         default="mx106",
-        help="mx106 or sts3215 on a serial bus; erob80_100 on EtherCAT, needs root (default: %(default)s)",
+        help="mx106, xm430_w350 or sts3215 on a serial bus; erob80_100 on EtherCAT, needs root"
+        " (default: %(default)s)",
     )
     parser.add_argument(
         "--output",

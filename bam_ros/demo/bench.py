@@ -13,6 +13,9 @@ from bam_core.servo.model import ServoModel, load_servo
 from bam_ros.erob.interface import interface_names
 from bam_ros.node.node_processes import NodeProcesses
 
+_LATE = {"watchdog": 2.5, "answer_timeout": 1.0}
+"""Parameters of a driver, s, whose emulated servo shares the processors with other programs."""
+
 
 class DemoBench(ABC):
     """A servo whose friction is hidden, and the node that drives it as it would a real one.
@@ -59,7 +62,7 @@ class SerialBench(DemoBench):
             {"servo": self.servo, "link": port, "seed": seed, "baud_rate": 1_000_000},
         )
         nodes.wait_for(port)
-        nodes.start(self.driver, self.driver_module, {"port": port})
+        nodes.start(self.driver, self.driver_module, {"port": port, **_LATE})
 
 
 class DynamixelBench(SerialBench):
@@ -71,6 +74,13 @@ class DynamixelBench(SerialBench):
     driver_module = "bam_ros.dynamixel.node"
     virtual = "virtual_dynamixel"
     virtual_module = "bam_ros.emulators.dynamixel.node"
+
+
+class XBench(DynamixelBench):
+    """An XM430-W350."""
+
+    servo = "xm430_w350"
+    session = "quick_xm430.yaml"
 
 
 class FeetechBench(SerialBench):
@@ -106,6 +116,6 @@ class ErobBench(DemoBench):
 
 
 DEMO_BENCHES: Mapping[str, DemoBench] = MappingProxyType(
-    {bench.servo: bench for bench in (DynamixelBench(), FeetechBench(), ErobBench())}
+    {bench.servo: bench for bench in (DynamixelBench(), XBench(), FeetechBench(), ErobBench())}
 )
 """By servo."""

@@ -26,6 +26,7 @@ from bam_ros.driver.servo_bus import (
     ServoSample,
 )
 from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTable
+from bam_ros.dynamixel.conversion import Conversion
 from bam_ros.dynamixel.discovery import BAUD_RATES, FoundServos, find_servos
 from bam_ros.dynamixel.guardian import Guardian
 from bam_ros.dynamixel.law_registers import BorrowedRegisters
@@ -306,12 +307,12 @@ class DynamixelBus(ServoBus):
             for servo, torque in zip(self._servos, goal.torque_enable, strict=True)
             if not torque and servo.torque is not False
         ]
-        answers: dict[int, tuple[bytes, int]] = {}
+        conversion = Conversion(self._servos)
         moments: dict[int, tuple[int, float]] = {}
         try:
             self._apply(goal, released)
             for group in self._groups:
-                answers |= group.read()
+                group.read(conversion)
                 moments |= group.moments
         except (BusTimeout, BusCorrupt):  # what damaged answers may have damaged goals as well
             self._repeat_goals()
@@ -321,7 +322,8 @@ class DynamixelBus(ServoBus):
                 raise failure
         taken = [moments[servo.id] for servo in self._servos]
         stamp, self._acquired = min(taken)
-        states = [servo.decode(*answers[servo.id]) for servo in self._servos]
+        conversion.run()
+        states = [servo.state(*conversion.measured[servo.id]) for servo in self._servos]
         self._check(time.monotonic(), [state.hardware_error for state in states])
         position, velocity, current, duty, voltage, temperature, errors = zip(*states, strict=True)
         return ServoSample(

@@ -214,10 +214,13 @@ def _incomplete(
     protocols = " and ".join(sorted({f"{link.protocol}.0" for link in present.values()}))
     silent = [servo for servo in missing if servo not in elsewhere]
     if silent:
+        rates_elsewhere = "".join(
+            f", id {servo} at {answering} baud" for servo, (answering, _) in elsewhere.items()
+        )
         return BusGone(
             f"port {port.port_name}",
             f"no answer from id {numbers_list(silent)} ({others} answered with protocol {protocols} at {rate}"
-            " baud)",
+            f" baud{rates_elsewhere})",
             advice="check its cable, id and baud rate",
         )
     if all(answering == rate for answering, _ in elsewhere.values()):

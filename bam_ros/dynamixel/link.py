@@ -7,8 +7,10 @@ where all bytes since the request are what was asked for. The SDK pings and rebo
 
 from __future__ import annotations
 
+import struct
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import dynamixel_sdk as sdk
@@ -25,6 +27,10 @@ from bam_ros.dynamixel.status_packets import Damaged, StatusPacket, first_status
 _QUIET = 0.03  # s; answers that come later than the SDK's timeout have come by then
 _CONFIRMATION = {0: 6, 1: 6, 2: 11}  # bytes of an answer without data
 ATTEMPTS = 4  # each with twice the pause of the one before: 0.3 s in all
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 class Link:
@@ -87,12 +93,15 @@ class Link:
         blocks = dict.fromkeys(servos, (address, length))
         return self.read_blocks(BlockRead.of(self.protocol, blocks), attempts)
 
-    def read_blocks(self, request: BlockRead, attempts: int = ATTEMPTS) -> Answers:
+    def read_blocks(
+        self, request: BlockRead, attempts: int = ATTEMPTS, meanwhile: Callable[[], None] = _nothing
+    ) -> Answers:
         """Read a block of each of several servos in one transaction.
 
         Args:
             request: what is read; firmwares that do not know fast reads stay silent.
             attempts: how often a lost answer is asked for.
+            meanwhile: called while request and answers are on the line; must not raise.
 
         Returns:
             Per id the bytes and the error byte of its status packet.
@@ -104,7 +113,7 @@ class Link:
         while True:
             attempts -= 1
             try:
-                answers = self._read_once(request)
+                answers = self._read_once(request, meanwhile)
                 break
             except (BusTimeout, BusCorrupt):
                 self.port.drain(quiet)
@@ -123,10 +132,11 @@ class Link:
         """
         self.port.drain(max(time.monotonic() - began, _QUIET))
 
-    def _read_once(self, request: BlockRead) -> Answers:
+    def _read_once(self, request: BlockRead, meanwhile: Callable[[], None]) -> Answers:
         port = self.port
         self._send(request.packet, request.length, f"id {next(iter(request.blocks))}")
         asked, asked_at = time.time_ns(), time.monotonic()
+        meanwhile()
         received = port.peek(request.length, request.begin)
         answers = request.take(received)
         if answers is None:  # longer by byte stuffing, behind noise, incomplete or damaged
@@ -287,5 +297,5 @@ def sync_write_packet(protocol: int, register: Register, counts: Mapping[int, in
     """Return the packet that writes a register of several servos."""
     size = 2 if protocol == 2 else 1
     place = register.address.to_bytes(size, "little") + register.size.to_bytes(size, "little")
-    data = b"".join(bytes((servo,)) + register.encode(count) for servo, count in counts.items())
+    data = struct.pack(register.packed_behind_id(len(counts)), *chain.from_iterable(counts.items()))
     return instruction_packet(protocol, TO_ALL, sdk.INST_SYNC_WRITE, place + data)

@@ -24,6 +24,8 @@ class Unit:
     direction_bit: int | None = None
 
 
+FORMAT = {(1, False): "B", (1, True): "b", (2, False): "H", (2, True): "h", (4, False): "I", (4, True): "i"}
+"""Size and sign of a register -> its character in formats of `struct`."""
 RAW = Unit(symbol="-", scale=1.0)
 """Of registers that are no quantity."""
 
@@ -71,6 +73,11 @@ class Register:
     def encode(self, count: int) -> bytes:
         """Return the bytes of a count; raises OverflowError where it does not fit."""
         return int(count).to_bytes(self.size, self.byte_order, signed=self.signed)
+
+    def packed_behind_id(self, servos: int) -> str:
+        """Return the format of `struct` for the ids of so many servos, each with a count behind it."""
+        order = "<" if self.byte_order == "little" else ">"
+        return order + f"B{FORMAT[self.size, self.signed]}" * servos
 
     def to_si(self, count: int) -> float:
         """Convert a count to the unit's SI quantity."""

@@ -393,25 +393,24 @@ class DynamixelServo:
         count = self.table["goal_pwm"].from_si(duty)
         return min(max(count, -self._pwm_limit), self._pwm_limit)
 
-    def decode(self, data: bytes, error: int) -> Measured:
-        """Return the state from the servo's `block` and the status packet's error byte.
+    def measured(self, data: bytes) -> list[float] | None:
+        """Return what the bytes of its block hold, as `StateBlock.measured`."""
+        return self.block.measured(data)
+
+    def state(self, measured: list[float] | None, error: int) -> Measured:
+        """Return its state from what was measured and the status packet's error byte.
 
         Raises:
             BusTimeout, BusCorrupt, BamError: the servo raised its alert without a reason.
             Unavailable: it was restarted, and has lost what `prepare` had set.
         """
-        measured = self._measured(data)
         if measured is None:
             raise Unavailable(
                 self.name, "restarted by itself, torque is off", advice="check its supply for dips"
             )
-        if self.table.protocol == 2:
+        if error and self.table.protocol == 2:
             error = self.read(self.table.error_register) if error & ALERT else 0
-        return Measured._make((*measured, hardware_errors(self.table, error)))
-
-    def _measured(self, data: bytes) -> list[float] | None:
-        """Return what its block holds, as `StateBlock.measured`."""
-        return self.block.measured(data)
+        return Measured._make((*measured, hardware_errors(self.table, error) if error else 0))
 
     def check(self) -> None:
         """Make sure that the servo still holds what was written.

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout
-from bam_ros.dynamixel.block_read import Answers, BlockRead
+from bam_ros.dynamixel.block_read import BlockRead
+from bam_ros.dynamixel.conversion import Conversion
 from bam_ros.dynamixel.link import Link, sync_write_packet
 from bam_ros.dynamixel.register import Register
 from bam_ros.dynamixel.servo import DynamixelServo
@@ -55,21 +56,23 @@ class ServoGroup:
                 self.link.read_blocks(fast, attempts=_FAST_ATTEMPTS)
                 self._fast = fast
 
-    def read(self) -> Answers:
-        """Read the state of every servo: per id the bytes of its block and the error byte of its answer.
+    def read(self, conversion: Conversion) -> None:
+        """Read the state of every servo.
+
+        Args:
+            conversion: takes the answers; those of the read before are converted while one is on the line.
 
         Raises:
-            BusTimeout, BusCorrupt, BamError: one of the answers is missing or damaged; none is returned.
+            BusTimeout, BusCorrupt, BamError: one of the answers is missing or damaged.
         """
-        answers: Answers = {}
         for request in self._requests:
             is_fast = self._fast is not None and not self._plain_once
             # A packet of all of them that is lost names none: the next read has a packet of each.
             self._plain_once = is_fast
-            answers |= self.link.read_blocks(self._fast if is_fast and self._fast else request, attempts=1)
+            asked = self._fast if is_fast and self._fast else request
+            conversion.put(self.link.read_blocks(asked, attempts=1, meanwhile=conversion.run))
             self._plain_once = False
             self.moments |= dict.fromkeys(request.blocks, (self.link.taken, self.link.taken_at))
-        return answers
 
     def write(self, register: str, counts: Mapping[int, int]) -> None:
         """Write a register of some of the servos; nobody confirms that.

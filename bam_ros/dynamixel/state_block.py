@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bam_ros.dynamixel.control_table import ControlTable
-from bam_ros.dynamixel.register import Register
+from bam_ros.dynamixel.register import FORMAT, Register
 
 _MEASURED = (
     *("present_pwm", "present_load", "present_current", "present_velocity", "present_position"),
@@ -26,7 +26,6 @@ _MAX_DISTANCE = 20
 _WITNESS = "status_return_level"
 """Last byte of a packed block: 2 while a driver is at work, 0 where a restart has reset the pointers."""
 _WITNESSED = 2
-_FORMAT = {(1, False): "B", (1, True): "b", (2, False): "H", (2, True): "h", (4, False): "I", (4, True): "i"}
 _ORDER = {"little": "<", "big": ">"}
 _POINTER = 2  # bytes of an indirect address
 
@@ -60,7 +59,7 @@ class StateBlock:
         cells = sorted(self.cells.values(), key=lambda cell: cell[0].start)
         words, at = _ORDER[cells[0][1].byte_order], 0
         for place, row in cells:
-            words += f"{place.start - at}x{_FORMAT[row.size, row.signed]}"
+            words += f"{place.start - at}x{FORMAT[row.size, row.signed]}"
             at = place.stop
         return struct.Struct(words).unpack_from
 

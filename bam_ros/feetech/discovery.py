@@ -110,7 +110,8 @@ def _incomplete(
         for servo in missing
         if _answers(_link(port, candidate), servo, 2)
     }
-    if elsewhere:
+    silent = [servo for servo in missing if servo not in elsewhere]
+    if elsewhere and not silent:
         who = ", ".join(f"id {servo} answers at {own} baud" for servo, own in elsewhere.items())
         return Conflict(
             f"port {port.port_name}",
@@ -118,9 +119,10 @@ def _incomplete(
             expected="one baud rate on a port",
             advice="write the same value into their registers 6 (baud rate)",
         )
+    rates_elsewhere = "".join(f", id {servo} at {own} baud" for servo, own in elsewhere.items())
     return BusGone(
         f"port {port.port_name}",
-        f"no answer from id {_list(missing)} (id {_list(present)} answered at {rate} baud)",
+        f"no answer from id {_list(silent)} (id {_list(present)} answered at {rate} baud{rates_elsewhere})",
         advice="check its cable, id and baud rate",
     )
 

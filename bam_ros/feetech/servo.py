@@ -138,7 +138,7 @@ class FeetechServo(DynamixelServo):
         held = super().meaning(register, count)
         return replace(held, value=held.value * self._speed_factor) if held.unit == "rad/s" else held
 
-    def _measured(self, data: bytes) -> list[float] | None:
+    def measured(self, data: bytes) -> list[float] | None:
         """Return what its block holds; the current with the sign of the duty: servos report its magnitude."""
         measured = self.block.measured(data)
         if measured is not None:

@@ -260,6 +260,7 @@ def tables(results: dict[str, Any]) -> str:
             (
                 *("servos", "bit/s", "bytes", "packets allow, 1/s", "cycles/s", "ratio"),
                 *("ratio, fastest tenth", "driver, us", "ratio, driver alone", "emulator, us"),
+                *("counting client, 1/s", "ratio to it", "the same, fastest tenth"),
             ),
             [
                 (
@@ -273,6 +274,9 @@ def tables(results: dict[str, Any]) -> str:
                     f"{1e6 * row['driver']:.0f}",
                     f"{row['by_driver'] / row['packets']:.2f}",
                     f"{1e6 * row['emulator']:.0f}",
+                    f"{row['counted']:.0f}",
+                    f"{row['cycles'] / row['counted']:.2f}",
+                    f"{row['fastest'] / row['fastest_counted']:.2f}",
                 )
                 for row in results["dynamixel_lines"]
             ],

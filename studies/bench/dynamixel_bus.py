@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from bam_ros.driver.servo_bus import ServoGoal
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.emulators.dynamixel.process import DYNAMIXEL, VirtualBusProcess
 from bam_ros.feetech.bus import FeetechBus
+from studies.bench.counting_client import CountingClient, recorded_cycle
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +52,7 @@ LINES = (
     ),
 )
 _BITS_PER_BYTE = 10
+_TURNS = 5  # of driver and counting client: what else the machine does then concerns both
 _USER_TIME = 11  # place behind the name in /proc/PID/stat; that of the system follows
 _WATCHDOG, _ANSWER_TIMEOUT = 2.5, 0.5  # s; emulated servos share the processors
 
@@ -59,7 +62,8 @@ class LineRate:
     """Cycles of one line: goals of all servos written, states of all read.
 
     A cycle takes the time of its bytes, that of the driver's processor, and then that of the emulator and of
-    the kernel, which wakes both programs up. Real servos have no such last part.
+    the kernel, which wakes both programs up. Real servos have no such last part. What it takes is seen by a
+    client that sends the same bytes on the same bus, and does nothing but count those that come back.
 
     Attributes:
         line: what is on it.
@@ -70,6 +74,8 @@ class LineRate:
         fastest: per second in the fastest tenth, in which no other program had the processor.
         driver: s of a processor that the driver needs per cycle.
         emulator: s of a processor that the emulator needs per cycle.
+        counted: cycles per second of the counting client; it and the driver take turns.
+        fastest_counted: of it in its fastest tenth.
     """
 
     line: str
@@ -80,6 +86,8 @@ class LineRate:
     fastest: float
     driver: float
     emulator: float
+    counted: float
+    fastest_counted: float
 
     @property
     def by_driver(self) -> float:
@@ -125,26 +133,75 @@ def _measured(line: Line, bus: DynamixelBus, emulator: int, duration: float) -> 
     """Return the rate of an open bus; `emulator` is the number of that process."""
     servos = len(bus.names)
     bus.exchange(ServoGoal(torque_enable=(True,) * servos, position=(0.0,) * servos))
-    durations, traffic = [], bus.traffic
-    driver, emulated, begin = time.thread_time(), _processor_time(emulator), time.monotonic()
-    now = begin
-    while now < begin + duration:
-        goal = 0.2 * math.sin(40.0 * now)  # another count in every cycle
+
+    def drive() -> None:
+        goal = 0.2 * math.sin(40.0 * time.monotonic())  # another count in every cycle
         bus.exchange(ServoGoal(torque_enable=(True,) * servos, position=(goal,) * servos))
-        before, now = now, time.monotonic()
-        durations.append(now - before)
-    driver, emulated = time.thread_time() - driver, _processor_time(emulator) - emulated
-    per_cycle = (bus.traffic - traffic) / len(durations)
+
+    port = bus._port
+    assert port is not None
+    client = CountingClient(port.fd, recorded_cycle(port, drive))
+    driven, counted = _Turns(drive, emulator), _Turns(client.run, emulator)
+    for _ in range(_TURNS):
+        before = bus.traffic
+        driven.take(duration / _TURNS)
+        driven.traffic += bus.traffic - before
+        counted.take(duration / _TURNS)
+    per_cycle = driven.traffic / driven.cycles
     return LineRate(
         line=line.name,
         baud_rate=line.baud_rate,
         bytes_per_cycle=per_cycle,
         packets=line.baud_rate / _BITS_PER_BYTE / per_cycle,
-        cycles=len(durations) / (now - begin),
-        fastest=1.0 / float(np.quantile(durations, 0.1)),
-        driver=driver / len(durations),
-        emulator=emulated / len(durations),
+        cycles=driven.cycles / sum(driven.durations),
+        fastest=driven.fastest,
+        driver=driven.own / driven.cycles,
+        emulator=driven.emulated / driven.cycles,
+        counted=counted.cycles / sum(counted.durations),
+        fastest_counted=counted.fastest,
     )
+
+
+class _Turns:
+    """Cycles of one of the two clients that take turns on a line.
+
+    Args:
+        cycle: runs one.
+        emulator: number of that process.
+
+    Attributes:
+        durations: of cycles, s.
+        own: processor time of this thread, s.
+        emulated: of the emulator, s.
+        traffic: bytes; added by the caller.
+    """
+
+    def __init__(self, cycle: Callable[[], None], emulator: int) -> None:
+        self._cycle, self._emulator = cycle, emulator
+        self.durations: list[float] = []
+        self.own = self.emulated = 0.0
+        self.traffic = 0
+
+    @property
+    def cycles(self) -> int:
+        """How many there were."""
+        return len(self.durations)
+
+    @property
+    def fastest(self) -> float:
+        """Cycles per second in the fastest tenth."""
+        return 1.0 / float(np.quantile(self.durations, 0.1))
+
+    def take(self, duration: float) -> None:
+        """Run cycles for so long, s."""
+        own, emulated = time.thread_time(), _processor_time(self._emulator)
+        begin = now = time.monotonic()
+        while now < begin + duration:
+            self._cycle()
+            before, now = now, time.monotonic()
+            self.durations.append(now - before)
+        self.own += time.thread_time() - own
+        self.emulated += _processor_time(self._emulator) - emulated
 
 
 def _processor_time(process: int) -> float:
