@@ -31,6 +31,7 @@ from bam_ros.dynamixel.discovery import BAUD_RATES, FoundServos, find_servos
 from bam_ros.dynamixel.guardian import Guardian
 from bam_ros.dynamixel.law_registers import BorrowedRegisters
 from bam_ros.dynamixel.link import Link
+from bam_ros.dynamixel.packets import TO_ALL, instruction_packet
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.port_errors import only_port
 from bam_ros.dynamixel.servo import (
@@ -48,6 +49,7 @@ from bam_ros.text.notice import Notice
 _CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
 _RELEASE_ROUNDS, _GOAL_ROUNDS = 12, 4  # through all servos that have not confirmed that torque is off
 _UNCONFIRMED = 2  # times that a packet is sent which nobody confirms: a damaged one is not carried out
+_NO_WRITE = instruction_packet(2, TO_ALL, 0x83, bytes((64, 0, 1, 0)))  # a sync write without servos
 _GUARDIAN_DELAY = 1.6  # times the watchdog: servos that have one of their own act first
 
 
@@ -242,6 +244,7 @@ class DynamixelBus(ServoBus):
             )
             self._guardian = self._post_guardian(port)
             port.before_write = self._beat_quietly
+            port.keep_alive = self._keep_alive
             for _ in range(_UNCONFIRMED):  # whoever drove them before; each is confirmed when it is prepared
                 self._write_off(self._servos)
             self._require_own_ids(self._servos)  # before anything is written that others would accept
@@ -511,6 +514,15 @@ class DynamixelBus(ServoBus):
         """Beat; a guardian that is gone is the next exchange's concern, a release must not fail for it."""
         with contextlib.suppress(OSError):
             self._beat()
+
+    def _keep_alive(self) -> None:
+        """Send a packet that changes nothing and that nobody answers, for servos that watch the bus."""
+        watching = any(servo.torque is not False and "bus_watchdog" in servo.table for servo in self._servos)
+        with contextlib.suppress(Exception):
+            if watching and self._port is not None:
+                self._port.writePort(_NO_WRITE)
+            else:
+                self._beat_quietly()
 
     def _require_guardian(self, wanted: bool) -> None:
         """Beat; raises BamError where this driver stood still for too long, or nobody watches it."""

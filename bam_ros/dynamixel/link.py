@@ -109,7 +109,7 @@ class Link:
         Raises:
             BusTimeout, BusCorrupt, BamError: one of the answers is missing or damaged; none is returned.
         """
-        quiet, began = _QUIET, time.monotonic()
+        quiet, began = _QUIET, self.port.getCurrentTime()
         while True:
             attempts -= 1
             try:
@@ -125,12 +125,12 @@ class Link:
         return answers
 
     def _wait_for_late_answers(self, began: float) -> None:
-        """Wait for the answers to requests since `began` that were repeated too early.
+        """Wait for the answers to requests since `began`, ms, that were repeated too early.
 
         What was taken for the answer to the last request may be that to the first, and then the last one's is
         still on its way: it would be taken for the answer to whatever is asked next.
         """
-        self.port.drain(max(time.monotonic() - began, _QUIET))
+        self.port.drain(max(1e-3 * (self.port.getCurrentTime() - began), _QUIET))
 
     def _read_once(self, request: BlockRead, meanwhile: Callable[[], None]) -> Answers:
         port = self.port
@@ -231,7 +231,7 @@ class Link:
         self._write(servo, address, data, f"{len(data)} bytes at {address}", ATTEMPTS)
 
     def _write(self, servo: int, address: int, block: bytes, what: str, attempts: int) -> None:
-        packet, began = self._write_packet(servo, address, block), time.monotonic()
+        packet, began = self._write_packet(servo, address, block), self.port.getCurrentTime()
         for attempt in range(attempts):
             try:
                 error = self._confirmed(packet, servo)

@@ -21,6 +21,7 @@ from bam_ros.dynamixel.latency import shorten_latency
 from bam_ros.dynamixel.port_errors import BUSY, explain_port_error
 
 _CHUNK = 4096
+_KEEP_ALIVE_PERIOD = 0.03  # s; a few of them are less than the shortest watchdog, also on a busy machine
 _LOCK_TIMEOUT = 1.0  # s; the guardian of a driver that was killed holds the lock until torque is off
 
 
@@ -39,6 +40,7 @@ class SerialPort(PortHandler):
     Attributes:
         warning: what limits the loop rate though the port works, one line; None where nothing does.
         before_write: called before packets leave; must not raise.
+        keep_alive: called now and then while nothing is sent for long; must not raise.
         sent: bytes that were written last, in one go.
         traffic: bytes that were written and received so far.
     """
@@ -50,6 +52,7 @@ class SerialPort(PortHandler):
         self._answer_timeout = 1e3 * answer_timeout
         self.warning: str | None = None
         self.before_write: Callable[[], None] = lambda: None
+        self.keep_alive: Callable[[], None] = lambda: None
         self._fd = -1
         self.sent = self.traffic = 0
         self._buffer = bytearray()
@@ -203,10 +206,24 @@ class SerialPort(PortHandler):
         return time.monotonic() * 1e3
 
     def drain(self, quiet: float, longest: float = 0.2) -> None:
-        """Wait until nothing has arrived for `quiet` s, so that no late answer is taken for the next."""
-        deadline = time.monotonic() + longest
-        while time.monotonic() < deadline and self._receive(quiet * 1e3):
-            pass
+        """Wait until nothing has arrived for `quiet` s, so that no late answer is taken for the next.
+
+        Servos and guardian would take a long silence for the end of this driver: `keep_alive` is called
+        meanwhile.
+
+        Args:
+            quiet: s.
+            longest: s; not waited for longer while bytes arrive.
+        """
+        began = last = self.getCurrentTime()
+        while (now := self.getCurrentTime()) - last < 1e3 * quiet and (
+            now - began < 1e3 * longest or last == began
+        ):
+            left = 1e3 * quiet - (now - last)
+            if self._receive(min(left, 1e3 * _KEEP_ALIVE_PERIOD)):
+                last = self.getCurrentTime()
+            elif left > 1e3 * _KEEP_ALIVE_PERIOD:
+                self.keep_alive()
         self._buffer.clear()
 
     def _receive(self, milliseconds: float) -> bool:

@@ -71,10 +71,6 @@ class WiredPort(SerialPort):
     def getCurrentTime(self) -> float:  # noqa: N802
         return 1e3 * self.now
 
-    def drain(self, quiet: float, longest: float = 0.2) -> None:
-        self.now += quiet
-        self.clearPort()
-
     def _write(self, data: bytes) -> int:
         self.now += _TRANSACTION
         replies = self._bus.receive(self.asked(data), self.now, self.baudrate)
