@@ -11,7 +11,7 @@ from test.documented import blocks
 
 SHELL = ("", "bash", "sh", "text")
 _PROGRAM = re.compile(
-    r"(bam|pip|uv|make|source|sudo|ros2|xacro|export|for|share=\S*|\.venv/bin/\w+|install/\S+)(\s|$)"
+    r"(bam|pip|uv|make|source|sudo|ros2|xacro|export|for|share=\S*|\.venv/bin/\w+|install/\S+|python3|mjlab/\S+|CHECKOUT/\S+)(\s|$)"
 )
 
 NOT_RUN = (
@@ -28,6 +28,7 @@ NOT_RUN = (
         r"(\.venv/bin/)?bam (record|robot record|demo) ",
         "needs ROS 2 and a running driver; test/ros/recorder runs it",
     ),
+    (r"python3 -m venv mjlab|mjlab/|CHECKOUT/", "needs mjlab, 7 GB in an environment of its own"),
     (r"bam build-plugin --mujoco", "needs another MuJoCo; tools/mujoco_versions.py builds for such"),
     (r"bam conform --against my_port", "needs a port of the law; test/core/cli/test_conform.py runs one"),
     (r"bam servos (add|bundle|check) ", "needs an identified servo to pass on; test/core/exchange has such"),
