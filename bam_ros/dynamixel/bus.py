@@ -458,8 +458,9 @@ class DynamixelBus(ServoBus):
         moved: dict[int, int] = {}
         pwm = self._settings.pwm
         duties = goal.duty or (0.0,) * len(self._servos)
-        with self._port.holding():
-            self._write_off(released)
+        if released:
+            with self._port.holding():
+                self._write_off(released)
         for servo, torque, position, duty in zip(
             self._servos, goal.torque_enable, goal.position, duties, strict=True
         ):
@@ -471,9 +472,10 @@ class DynamixelBus(ServoBus):
                 moved[servo.id] = servo.duty_count(duty)
             elif (count := servo.next_goal(position)) is not None:
                 moved[servo.id] = count
-        with self._port.holding():
-            for group in self._groups:
-                group.write("goal_pwm" if pwm else "goal_position", moved)
+        if moved:
+            with self._port.holding():
+                for group in self._groups:
+                    group.write("goal_pwm" if pwm else "goal_position", moved)
 
     def _repeat_goals(self) -> None:
         """Write the goals in force again with the next exchange."""
