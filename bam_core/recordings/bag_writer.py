@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple
 
 import yaml
@@ -19,6 +19,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from bam_core._version import __version__
 from bam_core.errors import BadData, Malformed, NotWritable
 from bam_core.files.yaml_file import parse_yaml
+from bam_core.recordings.mcap_messages import GAINS
 
 FLUSH_PERIOD = 0.3
 """At most this long [s] does a written message wait before it is handed to the operating system."""
@@ -56,6 +57,7 @@ class BagWriter:
         directory: must not exist yet; its parents are created.
         topics: topic name to ``BagTopic`` (or its first three strings).
         flush_period: s.
+        gains: "kp", "ki", "kd" -> in words of `servo.gains`, for bags whose topics do not have them.
 
     Raises:
         NotWritable: the directory exists or cannot be created.
@@ -68,6 +70,7 @@ class BagWriter:
         topics: Mapping[str, BagTopic | tuple[str, str, str]],
         *,
         flush_period: float = FLUSH_PERIOD,
+        gains: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.directory = Path(directory).absolute()
         self._topics = {name: BagTopic(*topic) for name, topic in topics.items()}
@@ -97,6 +100,8 @@ class BagWriter:
         self._writer = Writer(self._stream)
         self._writer.start(profile="ros2", library=f"bam_bench {__version__}")
         self._channels = self._register()
+        if gains:
+            self._writer.add_metadata(GAINS, dict(gains))
         self._flushed = time.monotonic()
 
     def write(self, topic: str, stamp_ns: int, cdr: bytes) -> None:

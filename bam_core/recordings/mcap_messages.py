@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mcap.exceptions import EndOfFile, InvalidMagic
-from mcap.records import Channel, Chunk, Footer, McapRecord, Message, Schema
+from mcap.records import Channel, Chunk, Footer, McapRecord, Message, Metadata, Schema
 from mcap.stream_reader import StreamReader
 
 from bam_core.errors import Malformed, Unreadable
 from bam_core.recordings.mcap_chunks import ChunkReader
 from bam_core.recordings.message_decoder import BagContents, Decoder, TypedMessage, uncompressed
+
+GAINS = "bam_bench_gains"
+"""Name of the metadata record of a run of a robot with its gains."""
 
 
 def read_mcap(path: Path, types: Collection[str], file: Path | None = None) -> BagContents:
@@ -32,6 +35,7 @@ def read_mcap(path: Path, types: Collection[str], file: Path | None = None) -> B
     channels: dict[int, Channel] = {}
     messages: list[TypedMessage] = []
     times: list[int] = []
+    gains: dict[str, str] = {}
     complete = False
     for record in read_records(path, file):
         if isinstance(record, Schema):
@@ -48,6 +52,8 @@ def read_mcap(path: Path, types: Collection[str], file: Path | None = None) -> B
                 what = f"message {record.sequence} on {channel.topic}"
                 value = decoder.decode(record.data, name, what)
                 messages.append(TypedMessage(channel.topic, name, record.log_time, value))
+        elif isinstance(record, Metadata) and record.name == GAINS:
+            gains = record.metadata
         elif isinstance(record, Footer):
             complete = True
     return BagContents(
@@ -56,6 +62,7 @@ def read_mcap(path: Path, types: Collection[str], file: Path | None = None) -> B
         complete=complete,
         topics={channel.topic: _type(schemas, channel) for channel in channels.values()},
         span=(min(times), max(times)) if times else None,
+        gains=gains,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -64,6 +64,8 @@ class BagContents:
     """Topic -> type, of all types."""
     span: tuple[int, int] | None
     """Times of reception of the first and the last message [ns since the epoch]; None: no messages."""
+    gains: Mapping[str, str] = field(default_factory=dict)
+    """Gain ("kp", "ki", "kd") -> what `BagWriter` noted of it, in the words of `servo.gains`."""
 
 
 class Decoder:

@@ -18,10 +18,13 @@ from bam_core.recordings.mapped_topics import mapped_messages
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.robot.run import RobotRun
 from bam_core.robot.screening import screened_run
+from bam_core.servo.gains import gain_from_text
 from bam_core.text.finding import log_findings
 from bam_core.text.recording_findings import Interrupted
 
 log = logging.getLogger(__name__)
+
+_GAINS = ("kp", "ki", "kd")
 
 
 def read_bag_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_MAP) -> RobotRun:
@@ -67,6 +70,12 @@ def read_bag_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_
         )
     if is_cut:
         log_findings(log, [Interrupted(kind="cut", source=path, duration=float(time[-1] - time[0]))])
+    gains = {
+        name: gain_from_text(f"{path}, {name}", words)
+        for content in contents
+        for name, words in content.gains.items()
+        if name in _GAINS
+    }
     supply = [value for voltages in series.reported["voltage"].values() for value in voltages.value]
     return screened_run(
         recording_map=replace(recording_map, time_unit=None),  # stamps have their unit
@@ -76,4 +85,5 @@ def read_bag_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_
         goal_position=np.stack([goals[joint].held(time) for joint in joints], axis=1),
         position=np.stack([np.interp(time, *positions[joint]) for joint in joints], axis=1),
         supply_voltage=float(np.mean(supply)) if supply else None,
+        **gains,
     )

@@ -21,11 +21,9 @@ from bam_core.robot.prediction_file import prediction_path, save_prediction
 from bam_core.robot.result import RobotIdentification, RobotParameters, RobotTask
 from bam_core.robot.settings import RobotIdentifySettings
 from bam_core.robot.verdict import robot_verdict
-from bam_core.servo.model import Provenance, ServoModel
+from bam_core.servo.model import INTERRUPTED, Provenance, ServoModel
 
 SUMMARY = "summary.json"
-INTERRUPTED = "interrupted, not converged"
-"""End of `Provenance.source` in servo files of a descent that was interrupted."""
 
 
 class RobotOutput:

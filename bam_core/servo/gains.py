@@ -92,7 +92,7 @@ def over(base: Gain | None, gain: Gain | None, joints: Iterable[str], what: str)
 def gain_text(gain: Gain | None) -> str:
     """Return a gain as an option has it: "32", or "pan=8,lift=32"."""
     if isinstance(gain, Mapping):
-        return ",".join(f"{joint}={value:g}" for joint, value in gain.items())
+        return ",".join(f"{joint}={value:.9g}" for joint, value in gain.items())
     return "unknown" if gain is None else f"{gain:g}"
 
 

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -34,9 +36,16 @@ from bam_core.servo.provenance import Provenance as Provenance
 from bam_core.servo.search_ranges import SearchRanges
 from bam_core.servo.servo_file import FrictionFields, GearFields, read_servo
 from bam_core.servo.yaml_text import yaml_text
+from bam_core.text.finding import log_findings
+from bam_core.text.servo_findings import UnfinishedServo
 
 if TYPE_CHECKING:
     from bam_core.servo.asymmetry import Asymmetry
+
+log = logging.getLogger(__name__)
+
+INTERRUPTED = "interrupted, not converged"
+"""End of `Provenance.source` in servo files of a descent that was interrupted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,7 +306,19 @@ def load_servo(servo: ServoLike) -> ServoModel:
     Raises:
         BamError: no such servo or file; or the file has an unknown, missing or wrong field, which it names.
     """
-    return servo if isinstance(servo, ServoModel) else _read(servo_path(servo))
+    if isinstance(servo, ServoModel):
+        return servo
+    path = servo_path(servo)
+    model = _read(path)
+    if model.provenance is not None and model.provenance.source.endswith(INTERRUPTED):
+        _warn_unfinished(str(path))
+    return model
+
+
+@cache
+def _warn_unfinished(path: str) -> None:
+    """Log a warning, once, that a servo file is of a descent that did not converge."""
+    log_findings(log, [UnfinishedServo(file=path)])
 
 
 _FAMILY = re.compile(r"[a-z]+(?=-?\d)")

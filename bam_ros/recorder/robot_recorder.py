@@ -16,7 +16,7 @@ from rclpy.time import Time
 
 from bam_core.errors import BadData, BamError, Conflict
 from bam_core.robot.motion import RobotMotion
-from bam_core.servo.gains import gain_of
+from bam_core.servo.gains import gain_of, gain_text
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
 from bam_ros.driver.servo_bus import Gains
 from bam_ros.recorder.bench_topics import namespace_of
@@ -135,6 +135,7 @@ class RobotRecorder:
     ) -> None:
         self._links = links
         self._gains_problem = gains_problem
+        self._motion = motion
         self._playback = RobotPlayback(motion, limits)
         self._silence = max(links[0].waits.silence, limits.state_timeout)
         self._playback.may_start = False
@@ -203,7 +204,7 @@ class RobotRecorder:
         topics = {
             topic: about for link in self._links for topic, about in link.topics.in_bag(has_run=False).items()
         }
-        with RunWriter(bag, topics) as self._writer:
+        with RunWriter(bag, topics, _gain_words(self._motion)) as self._writer:
             self._playback.may_start = True
             self._wait(self._played, tick)
             problem = self._find_problem()
@@ -345,6 +346,14 @@ class _Ear:
     def on_failure(self, error: BaseException) -> None:
         """Break the motion off."""
         self._recorder.fail(error)
+
+
+def _gain_words(motion: RobotMotion) -> dict[str, str]:
+    """Return the gains of every joint, as a bag has them."""
+    return {
+        name: gain_text({joint: gain_of(getattr(motion, name), joint) or 0.0 for joint in motion.joints})
+        for name in ("kp", "ki", "kd")
+    }
 
 
 def _gains_of(joints: Sequence[str], motion: RobotMotion) -> dict[str, Gains]:

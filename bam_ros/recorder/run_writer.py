@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 
 from bam_core.errors import NotWritable
 from bam_core.recordings.bag_writer import FLUSH_PERIOD, BagTopic, BagWriter
@@ -25,13 +25,16 @@ class RunWriter:
     Args:
         directory: of the bag; must not exist.
         topics: topic name to its entry in the bag.
+        gains: as of `BagWriter`.
 
     Raises:
         BamError: the bag cannot be created.
     """
 
-    def __init__(self, directory: Path, topics: Mapping[str, BagTopic]) -> None:
-        self._bag = BagWriter(directory, topics)
+    def __init__(
+        self, directory: Path, topics: Mapping[str, BagTopic], gains: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self._bag = BagWriter(directory, topics, gains=gains)
         self._directory = directory
         self._queue: queue.SimpleQueue[tuple[str, int, bytes] | bool] = queue.SimpleQueue()
         self._failure: Exception | None = None

@@ -97,6 +97,7 @@ from bam_core.text.robot_run_findings import (
     StampedRate,
     UnprovenSigns,
 )
+from bam_core.text.servo_findings import UnfinishedServo
 from bam_core.text.split_findings import FEW, FewLogs, FittedToTest, InBothSets, TrainedOn
 from bam_core.text.uncertainty_findings import IntervalMethod, ParameterRemark, RunAdvice
 from bam_core.text.whole_body_findings import (
@@ -360,6 +361,7 @@ EXAMPLES: tuple[Finding, ...] = (
     ),
     ExchangedReadings(runs=NAMES, joints=(("lift", "elbow"), ("elbow", "lift"))),
     ExchangedReadings(runs=("one",), joints=(("lift", "elbow"),)),
+    UnfinishedServo(file="out/mx106_m1.yaml"),
     DerivativeGainUnknown(dataset="my_task", usual=32.0),
     NoInterval(file="interval.json", runs=tuple("abcde")),
     *(RobotErrors(kind=kind, factor=4.0) for kind in ROBOT_ERRORS),

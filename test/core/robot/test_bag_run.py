@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -49,10 +51,12 @@ def trajectory(moment: int, names: list[str], position: list[float]) -> object:
     return STORE.types[TRAJECTORY](header=header(moment), joint_names=names, points=[point])
 
 
-def write(path: Path, messages: list[tuple[str, str, int, object]]) -> Path:
+def write(
+    path: Path, messages: list[tuple[str, str, int, object]], gains: Mapping[str, str] = MappingProxyType({})
+) -> Path:
     """Write (topic, type, time in ns, message)."""
     topics = {topic: (kind, STORE.generate_msgdef(kind, ros_version=2)[0]) for topic, kind, _, _ in messages}
-    with BagWriter(path, {topic: (*each, "") for topic, each in topics.items()}) as writer:
+    with BagWriter(path, {topic: (*each, "") for topic, each in topics.items()}, gains=gains) as writer:
         for topic, kind, moment, message in messages:
             writer.write(topic, moment, bytes(STORE.serialize_cdr(message, kind)))
     return path
@@ -96,6 +100,48 @@ def test_joint_states_and_the_goals_that_were_sent_are_read(command: str, tmp_pa
     sample = 30
     newest = 5 * ((first + sample - 1) // 5)  # a goal is in force half a period after its state
     assert run.goal_position[sample] == pytest.approx([5.0 * newest, 10.0 * newest])
+
+
+def contract(path: Path, rule: str = "", gains: Mapping[str, str] = MappingProxyType({})) -> Path:
+    """A bag whose goals are on a topic of its own, with a bench.yaml in it."""
+    angles = 0.4 * np.sin(0.03 * np.arange(300))
+    messages = []
+    for k, angle in enumerate(angles):
+        moment = START + k * 10**7
+        lag = angles[max(k - 5, 0)]
+        names = ["shoulder_pan", "elbow"]
+        messages.append(("/js", JOINT_STATE, moment, joint_state(moment, names, [lag, 0.5 * lag])))
+        messages.append(
+            ("/my/commands", JOINT_STATE, moment, joint_state(moment, names, [angle, 0.5 * angle]))
+        )
+    write(path, messages, gains)
+    (path / "bench.yaml").write_text(rule or "{}")
+    return path
+
+
+def test_a_map_and_gains_of_bench_yaml_hold_for_a_bag(tmp_path: Path) -> None:
+    rule = (
+        "map: {topics: {goal: /my/commands}, unit: rad, time_unit: us,"
+        " joints: {shoulder_pan: {name: Rotation, sign: -1, zero: 0.1}}}\n"
+        "kp: {elbow: 32, Rotation: 16}\nkd: {elbow: 8}\n"
+    )
+    (run,) = load_runs([contract(tmp_path / "bag", rule)])
+    assert run.joints == ("Rotation", "elbow")
+    assert (run.kp, run.kd) == (
+        {"Rotation": 16.0, "elbow": 32.0},
+        {"Rotation": 0.0, "elbow": 8.0},
+    )
+    assert run.position[:, 0] == pytest.approx(-(2.0 * run.position[:, 1] - 0.1))
+    assert run.goal_position[:, 0] == pytest.approx(-(2.0 * run.goal_position[:, 1] - 0.1))
+    assert run.time[-1] == pytest.approx(2.99)
+
+
+def test_gains_that_a_bag_carries_hold_for_the_joints_of_the_map(tmp_path: Path) -> None:
+    rule = "map: {topics: {goal: /my/commands}, joints: {shoulder_pan: Rotation}}\nkp: {elbow: 24}\n"
+    gains = {"kp": "shoulder_pan=16,elbow=32", "kd": "shoulder_pan=0.25,elbow=8", "ki": "0"}
+    (run,) = load_runs([contract(tmp_path / "bag", rule, gains)])
+    assert run.kp == {"Rotation": 16.0, "elbow": 24.0}  # a bench.yaml corrects the bag
+    assert (run.kd, run.ki) == ({"Rotation": 0.25, "elbow": 8.0}, 0.0)
 
 
 def test_two_robots_in_one_bag_are_refused(tmp_path: Path) -> None:

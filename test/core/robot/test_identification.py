@@ -21,11 +21,12 @@ from bam_core.robot.result import RobotIdentification, RobotTask
 from bam_core.robot.settings import RobotIdentifySettings
 from bam_core.robot.tolerances import RobotTolerances
 from bam_core.robot.unknowns import Unknowns, heavy_bodies, with_friction_model
-from bam_core.robot.writing import INTERRUPTED, RobotOutput, require_new, write_robot_identification
+from bam_core.robot.writing import RobotOutput, require_new, write_robot_identification
 from bam_core.servo.friction import FRICTION_MODELS
-from bam_core.servo.model import load_servo
+from bam_core.servo.model import INTERRUPTED, load_servo
 from bam_core.text.robot_evidence_findings import JointsFinding, SlowRate
 from bam_core.text.robot_result_findings import NoBand
+from bam_core.text.servo_findings import UnfinishedServo
 from test.core.finding_cases import logged
 from test.core.whole_robot_cases import JOINTS, bench, goals, recorded, servos
 
@@ -221,7 +222,7 @@ def test_parameters_are_written_before_errors_are_known(
     "end", [KeyboardInterrupt(), MemoryError(), BadData("simulation", "diverges")], ids=repr
 )
 def test_a_descent_that_does_not_end_well_leaves_its_best_point(
-    end: BaseException, task: RobotTask, tmp_path: Path
+    end: BaseException, task: RobotTask, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The servo differs from the one that it began with, and its file names that it is not converged."""
     output = RobotOutput(tmp_path / "out", "arm")
@@ -243,7 +244,10 @@ def test_a_descent_that_does_not_end_well_leaves_its_best_point(
         )
     assert output.not_converged == output.unfinished == {"m1"}
     assert output.complete == ()
+    caplog.clear()
     written = load_servo(tmp_path / "out" / "mx106_m1.yaml")
+    load_servo(tmp_path / "out" / "mx106_m1.yaml")
+    assert [type(finding) for finding in logged(caplog)] == [UnfinishedServo]  # once in a command
     assert written.provenance.source.endswith(INTERRUPTED)
     assert written.friction.coulomb != task.servos["mx106"].friction.coulomb
     assert load_deviations(deviations_path(tmp_path / "out", "m1")).delay != LITTLE.expected_delay

@@ -107,6 +107,12 @@ def test_every_joint_is_given_its_own_gains(bench: Bench, tmp_path: Path) -> Non
         "elbow": Gains(kp=8.0, ki=2.0, kd=4.0),
         "wrist": Gains(kp=16.0, ki=0.0, kd=4.0),
     }
+    run = read_bag_run(tmp_path / "arm")  # the bag has them
+    assert (run.kp, run.kd, run.ki) == (
+        {"shoulder": 8.0, "elbow": 8.0, "wrist": 16.0},
+        {"shoulder": 4.0, "elbow": 4.0, "wrist": 4.0},
+        {"shoulder": 0.0, "elbow": 2.0, "wrist": 0.0},
+    )
 
 
 def test_a_robot_on_two_drivers_moves_as_one(bench: Bench, tmp_path: Path) -> None:
