@@ -33,6 +33,8 @@ from .identification.settings import IdentifySettings as IdentifySettings
 from .identification.uncertainty.candidate_runs import CandidateRun as CandidateRun
 from .identification.uncertainty.design import RankedRun as RankedRun
 from .identification.uncertainty.drawn_servos import draw_servos as draw_servos
+from .identification.uncertainty.estimates import ParameterEstimate as ParameterEstimate
+from .identification.uncertainty.estimates import Uncertainty as Uncertainty
 from .identification.uncertainty.header_errors import HeaderError as HeaderError
 from .identification.uncertainty.prediction import Prediction as Prediction
 from .identification.uncertainty.prediction_file import load_prediction as load_prediction
@@ -40,8 +42,6 @@ from .identification.uncertainty.run_plan import DesignSettings as DesignSetting
 from .identification.uncertainty.run_plan import RunPlan as RunPlan
 from .identification.uncertainty.run_plan import design_runs as design_runs
 from .identification.uncertainty.tolerances import Tolerances as Tolerances
-from .identification.uncertainty.uncertainty import ParameterEstimate as ParameterEstimate
-from .identification.uncertainty.uncertainty import Uncertainty as Uncertainty
 from .identification.uncertainty.unit_prior import UnitPrior as UnitPrior
 from .identification.uncertainty.unit_prior import load_unit_prior as load_unit_prior
 from .identification.variation.spread import LevelSpread as LevelSpread

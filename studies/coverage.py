@@ -37,7 +37,8 @@ from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.identification.search.sensitivity import normalised
 from bam_core.identification.search.space import SearchSpace, search_space
 from bam_core.identification.uncertainty.candidate_runs import CandidateRun, arm_stretch, stall_torque
-from bam_core.identification.uncertainty.uncertainty import describe, uncertainty_terms
+from bam_core.identification.uncertainty.terms import uncertainty_terms
+from bam_core.identification.uncertainty.uncertainty import describe
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.bench_effects_file import load_bench_effects

@@ -44,10 +44,10 @@ def released_version(root: Path = ROOT) -> str:
     """
     by_file = versions(root)
     version = by_file["bam_core/_version.py"]
-    for name, other in by_file.items():
-        if other != version:
+    for name, stated in by_file.items():
+        if stated != version:
             raise NotReadyError(
-                f"{name}: version is '{other}' (expected {version}, as in bam_core/_version.py); correct it"
+                f"{name}: version is '{stated}' (expected {version}, as in bam_core/_version.py); correct it"
             )
     text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     dated = re.search(rf"^## \[{re.escape(version)}\] - (.*)$", text, re.MULTILINE)

@@ -60,7 +60,7 @@ class House:
         """Import cycles: sets of rooms in which each imports all others, directly or not."""
         reachable = {room: self._reachable_from(room) for room in self.rooms}
         cycles = {
-            tuple(other for other in self.rooms if other in reachable[room] and room in reachable[other])
+            tuple(end for end in self.rooms if end in reachable[room] and room in reachable[end])
             for room in self.rooms
         }
         return sorted(cycle for cycle in cycles if cycle)

@@ -175,13 +175,13 @@ def _with_help(argv: Sequence[str]) -> list[str]:
 def _refuse_robot(table: Mapping[str, Command], chosen: str | None, argv: Sequence[str]) -> None:
     """Refuse the option of a group in a command of a bench, and name the command that has it."""
     for group in GROUPS:
-        option, other = f"--{group}", f"{group} {chosen}"
-        if other in table and any(word.split("=")[0] == option for word in argv):
+        option, command = f"--{group}", f"{group} {chosen}"
+        if command in table and any(word.split("=")[0] == option for word in argv):
             raise Conflict(
                 option,
                 f"is no option of bam {chosen}",
-                expected=f"the command bam {other}",
-                advice=f"use bam {other} {option} FILE ...",
+                expected=f"the command bam {command}",
+                advice=f"use bam {command} {option} FILE ...",
             )
 
 

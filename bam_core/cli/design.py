@@ -129,8 +129,8 @@ def _settings(arguments: argparse.Namespace) -> DesignSettings:
     masses = None if arguments.mass is None else _numbers("--mass", arguments.mass, MASS)
     lengths = None if arguments.length is None else _numbers("--length", arguments.length, LENGTH)
     if (masses is None) != (lengths is None):
-        one, other = ("--mass", "--length") if lengths is None else ("--length", "--mass")
-        raise Missing(other, f"beside {one}: a load is a mass at a length", advice="give both")
+        given, missing = ("--mass", "--length") if lengths is None else ("--length", "--mass")
+        raise Missing(missing, f"beside {given}: a load is a mass at a length", advice="give both")
     loads = None
     if masses is not None and lengths is not None:
         loads = [

@@ -117,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     held_out = _mean(fit.validate(split.test, servo))
     errors = {_FIT: (fit.train_mae, held_out)}
-    errors |= {name: _errors(other, bench, split) for name, (other, bench) in others.items()}
+    errors |= {name: _errors(compared, bench, split) for name, (compared, bench) in others.items()}
     print(_parameters(fit))
     print()
     print(_comparison(errors))
@@ -188,7 +188,8 @@ def _known_before(others: Mapping[str, tuple[ServoModel, BenchEffects]], split: 
     """Return which of the others were fitted to recordings that are held out here."""
     held_out = {recording.sha256 for recording in split.test}
     seen = {
-        name: len(held_out & set(other.provenance.train_data.values())) for name, (other, _) in others.items()
+        name: len(held_out & set(compared.provenance.train_data.values()))
+        for name, (compared, _) in others.items()
     }
     return [
         FittedToTest(model=name, seen=number, total=len(held_out)) for name, number in seen.items() if number

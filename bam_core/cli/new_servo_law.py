@@ -54,8 +54,8 @@ def require_one_law(arguments: argparse.Namespace) -> None:
             "--law", f"is given beside --firmware {arguments.firmware}", advice="leave one of them out"
         )
     law = arguments.law or "voltage"
-    (other,) = LAWS.keys() - {law}
-    for question in LAWS[other]:
+    (other_law,) = LAWS.keys() - {law}
+    for question in LAWS[other_law]:
         if getattr(arguments, question.field) is not None:
             raise Conflict(f"--{question.option}", f"means nothing to the {law} law", advice="leave it out")
 

@@ -77,7 +77,7 @@ class HandOver:
         speed_jump: the same of velocities, rad/s.
         torque_jump: the same of torques, N·m.
         braking: deceleration where the stream ends in motion, rad/s².
-        fade: in which torque then goes to zero, s.
+        torque_decay: time in which torque then goes to zero, s.
         horizon: how far ahead a piece may begin, s.
         waiting: how many pieces may wait behind the one that plays.
 
@@ -90,7 +90,7 @@ class HandOver:
     speed_jump: float = 2.0
     torque_jump: float = 3.0
     braking: float = 60.0
-    fade: float = 0.15
+    torque_decay: float = 0.15
     horizon: float = 5.0
     waiting: int = 1
 
@@ -256,7 +256,7 @@ class PieceBuffer:
         moving = np.abs(last.velocity) > _STILL
         soonest = float(np.min(2.0 * room[moving] / last.velocity[moving], initial=np.inf))
         span = max(min(fastest / rules.braking, soonest), _LEAST_BRAKE)
-        fade = max(rules.fade, 2.0 * span)
+        torque_decay = max(rules.torque_decay, 2.0 * span)
         position, held, torque = np.zeros((3, len(rest), COEFFICIENTS))
         position[:, :3] = np.stack((last.position, last.velocity, -last.velocity / (2.0 * span)), axis=1)
         held[:, 0] = np.clip(last.position + 0.5 * span * last.velocity, limits.low, limits.high)
@@ -265,11 +265,11 @@ class PieceBuffer:
             torque[:, 0] = self._holding(held[:, 0])
         elif fastest <= _AT_REST_SPEED and hardest <= _AT_REST_ACCELERATION:
             torque[:, 0] = last.torque
-        torque += _fading(last.torque - torque[:, 0], rest, fade)
-        whole = Piece(start=time, duration=fade, position=position, torque=torque)
+        torque += _fading(last.torque - torque[:, 0], rest, torque_decay)
+        whole = Piece(start=time, duration=torque_decay, position=position, torque=torque)
         return [
             Piece(start=time, duration=span, position=position, torque=torque),
-            replace(whole.part(time + span, fade - span), position=held),
+            replace(whole.part(time + span, torque_decay - span), position=held),
         ]
 
 

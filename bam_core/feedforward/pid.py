@@ -65,19 +65,19 @@ class Pid:
         self._integral[:] = integral
         self._before = None
 
-    def duty(self, error: Array, dt: float, other: Array | float = 0.0) -> Array:
+    def duty(self, error: Array, dt: float, added: Array | float = 0.0) -> Array:
         """Return the duty, (joints,), within its limit.
 
         Args:
             error: goal minus position, (joints,) rad.
             dt: since the last call, s.
-            other: duty that is added to it elsewhere; counts for where the integral stops.
+            added: duty that is added elsewhere; the integral stops where the sum is at the limit.
         """
         rate = np.zeros_like(error) if self._before is None else (error - self._before) / dt
         self._before = np.array(error)
         grown = self._integral + self._i * dt * error
         wanted = self._p * error + self._d * rate + grown
-        total = wanted + other
+        total = wanted + added
         winding = (np.abs(total) > self._limit) & (np.sign(total) == np.sign(error))
         self._integral = np.clip(np.where(winding, self._integral, grown), -self._limit, self._limit)
         return np.asarray(np.clip(wanted, -self._limit, self._limit))

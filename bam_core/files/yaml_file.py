@@ -78,8 +78,8 @@ def parse_yaml(text: str, path: Path) -> Any:
         path: where it comes from, for messages.
 
     Raises:
-        Malformed: it is no YAML, has a key twice, or is larger than documents of this kind are; the line says
-            where.
+        Malformed: it is no YAML, has a key twice, or is larger than documents of this kind are; the line has
+            the place.
     """
     try:
         _require_sound(text, path)

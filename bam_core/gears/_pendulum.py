@@ -120,7 +120,7 @@ def simulate(
                         integral = measured_integral = 0.0
                     error += integral
                 if enabled > 0.0:
-                    overload = law.overload_told(overload, commanded, goal, trip, stepping.resolution)
+                    overload = law.overload_after_goal(overload, commanded, goal, trip, stepping.resolution)
                 else:
                     overload = 0.0
                 is_protected = overload >= trip
@@ -128,7 +128,7 @@ def simulate(
                 allowed = stepping.overload_limit * limit if is_protected else limit
                 wanted = law.demand(error, speed, stiffness, damping, limit)
                 if enabled > 0.0:
-                    overload = law.overload_asked(overload, wanted, threshold, trip, dt)
+                    overload = law.overload_after_demand(overload, wanted, threshold, trip, dt)
                 demand = min(max(wanted, -allowed), allowed)
                 for _ in range(substeps):
                     drive, back_emf_damping = motor(

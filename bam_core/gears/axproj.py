@@ -94,10 +94,10 @@ def axproj(
     iterations = newton(problem, (f, w, internal), NEWTON_STEPS)
     residual = residual_of(A, c, f, w, internal)
     if not residual <= 1e-3 * tolerance:
-        other = np.zeros(count)
-        iterations += follow(problem, (other, w, internal), PATH_PIECES)
-        iterations += newton(problem, (other, w, internal), 1)
-        by_path = residual_of(A, c, other, w, internal)
+        path_start = np.zeros(count)
+        iterations += follow(problem, (path_start, w, internal), PATH_PIECES)
+        iterations += newton(problem, (path_start, w, internal), 1)
+        by_path = residual_of(A, c, path_start, w, internal)
         if not by_path <= tolerance:
             raise Unsupported(
                 "axproj",
@@ -105,7 +105,7 @@ def axproj(
                 expected=f"σ_max(P) < 1, eq. 57; it is {largest_gain(P):.3g}",
                 advice="lower γ_u, γ_v or change the inertias",
             )
-        f, residual = other, by_path
+        f, residual = path_start, by_path
     return AxisProjection(
         projection=v - w,
         velocity=w,

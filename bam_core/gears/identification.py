@@ -257,7 +257,8 @@ class _Search:
         return best
 
     def standard_errors(self, point: Array) -> tuple[dict[str, float], tuple[str, ...]]:
-        """Return standard errors from the gradients of single logs, H⁻¹·(Σ g·gᵀ)·H⁻¹, and what is vague."""
+        """Return standard errors from the gradients of single logs, H⁻¹·(Σ g·gᵀ)·H⁻¹, and what is
+        not identifiable."""
         inside = np.clip(point, _EDGE, 1.0 - _EDGE)
         here = self.rollout.positions(self.vectors(inside[None]))[0] - self.rollout.measured
         here *= self._shares
@@ -297,6 +298,6 @@ def _distant_points(points: Array, count: int) -> list[Array]:
     for point in points[1:]:
         if len(taken) == count:
             break
-        if min(float(np.linalg.norm(point - other)) for other in taken) >= distance:
+        if min(float(np.linalg.norm(point - earlier)) for earlier in taken) >= distance:
             taken.append(point)
     return taken

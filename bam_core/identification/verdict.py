@@ -13,7 +13,7 @@ import numpy as np
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.identification.misfit.floor import configuration
-from bam_core.identification.uncertainty.uncertainty import Uncertainty
+from bam_core.identification.uncertainty.estimates import Uncertainty
 from bam_core.identification.verdict_form import VerdictForm
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import BenchEffects

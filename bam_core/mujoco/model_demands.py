@@ -79,9 +79,9 @@ class Demands:
         for key, most in _PRODUCTS.items():
             if key in values and name != "replicate":
                 self._require(f"{name} {key}", math.prod(map(number, values[key].split())), most)
-        for one, other in _GRIDS:
-            cells = number(values.get(one, "1")) * number(values.get(other, "1"))
-            self._require(f"{name} {one} by {other}", cells, MOST_CELLS)
+        for width, height in _GRIDS:
+            cells = number(values.get(width, "1")) * number(values.get(height, "1"))
+            self._require(f"{name} {width} by {height}", cells, MOST_CELLS)
         self._require(f"{name} memory", _bytes(values.get("memory", "0")), MOST_MEMORY)
         if "builtin" in values:
             finest = max(map(number, values.get("params", "0").split()), default=0.0)

@@ -164,7 +164,7 @@ def _whole(path: str | Path) -> Path:
 def _tags(text: str) -> Iterator[Tag]:
     """Give the tags of a description: whether one ends an element, its name, its attributes."""
     for ends, name, rest in _TAG.findall(without_comments(text)):
-        values = {key: unescape(one or other) for key, one, other in _ATTRIBUTE.findall(rest)}
+        values = {key: unescape(double or single) for key, double, single in _ATTRIBUTE.findall(rest)}
         if rest.rstrip().endswith("/"):
             yield Tag(False, name, values)
             yield Tag(True, name, {})

@@ -77,7 +77,7 @@ class BenchCommands:
         case_temperature_rise: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
         kd: derivative gain, firmware units.
         ki: integral gain, firmware units.
-        integral: of it at the start, rad; see `simulation.packing.initial_integral`.
+        integral: of it at the start, rad; see `simulation.run_start.initial_integral`.
     """
 
     goal_position: Array

@@ -316,14 +316,14 @@ def limited_by_overload(c: Table, s: Table, k: int, wanted: float, goal: float, 
     trip -= _CLOCK_SLACK * period
     limit = c[Number.demand_limit, k]
     last_goal = s[Memory.unprotected_goal, k]
-    overload = law.overload_told(s[Memory.overload, k], last_goal, goal, trip, c[Number.resolution, k])
+    overload = law.overload_after_goal(s[Memory.overload, k], last_goal, goal, trip, c[Number.resolution, k])
     if overload >= trip:
         s[Memory.overload, k] = overload
         allowed = c[Number.overload_limit, k] * limit
         return min(max(wanted, -allowed), allowed)
     s[Memory.unprotected_goal, k] = goal
     threshold = c[Number.overload_threshold, k] * limit
-    s[Memory.overload, k] = law.overload_asked(overload, wanted, threshold, trip, period)
+    s[Memory.overload, k] = law.overload_after_demand(overload, wanted, threshold, trip, period)
     return wanted
 
 

@@ -182,8 +182,8 @@ def false_supply(voltage: Array) -> Mask:
         return np.zeros(len(voltage), dtype=bool)
     low, usual, high = np.percentile(known, [5.0, 50.0, 95.0])
     ranges = _SUPPLY_RANGES * (high - low)
-    far = np.abs(voltage - usual) > max(_SUPPLY_LASTS * abs(usual), ranges)
-    return far | _odd(voltage, _SUPPLY_HOLDS, max(_SUPPLY * abs(usual), ranges))
+    is_outlier = np.abs(voltage - usual) > max(_SUPPLY_LASTS * abs(usual), ranges)
+    return is_outlier | _odd(voltage, _SUPPLY_HOLDS, max(_SUPPLY * abs(usual), ranges))
 
 
 def false_temperature(temperature: Array) -> Mask:

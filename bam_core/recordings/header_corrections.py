@@ -276,7 +276,7 @@ def _from_text(what: str, name: str, text: str) -> Value:
     return _value(what, name, quantity(what, text, _UNITS.get(unit, NO_UNIT)) if unit else text)
 
 
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
-        return math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME)
-    return bool(one == other)
+def _equal(stated: Any, given: Any) -> bool:
+    if isinstance(stated, (int, float)) and isinstance(given, (int, float)):
+        return math.isclose(stated, given, rel_tol=_SAME, abs_tol=_SAME)
+    return bool(stated == given)

@@ -86,7 +86,7 @@ class Recording:
     kd: float = 0.0
     """Derivative gain, firmware units, >= 0."""
     ki: float = 0.0
-    """Integral gain, firmware units, >= 0; `packing.initial_integral` is where its integral starts."""
+    """Integral gain, firmware units, >= 0; `run_start.initial_integral` is where its integral starts."""
     goal_acceleration: float | None = None
     """Largest acceleration of the firmware's set-point, rad/s²; 0: not limited; None: the firmware's."""
     supply_voltage: float
@@ -126,8 +126,8 @@ class Recording:
             self._check_header()
             self._check_lengths()
             self._check_time()
-            for name, (limit, unit, other) in _PLAUSIBLE.items():
-                self._check_values(name, limit, unit, other)
+            for name, (limit, unit, usual_mistake) in _PLAUSIBLE.items():
+                self._check_values(name, limit, unit, usual_mistake)
             require_few(self.left_out, len(self.time))
             self._check_jumps()
             self._check_velocity()
@@ -317,7 +317,7 @@ class Recording:
                 advice="record the run again, or cut it there",
             )
 
-    def _check_values(self, name: str, limit: float, unit: str, other: str) -> None:
+    def _check_values(self, name: str, limit: float, unit: str, usual_mistake: str) -> None:
         values = getattr(self, name)
         if name == "goal_position" and self.open_loop:
             if not np.isnan(values).all():
@@ -339,7 +339,8 @@ class Recording:
                 )
         bad = _first(np.abs(values) > limit)
         if bad is not None:
-            cure = f"convert it, it looks like {other}" if np.isfinite(values[bad]) else "remove the entry"
+            looks_like = f"convert it, it looks like {usual_mistake}"
+            cure = looks_like if np.isfinite(values[bad]) else "remove the entry"
             raise OutOfRange(
                 f"entry {bad}, {name}",
                 values[bad],

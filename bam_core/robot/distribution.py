@@ -153,8 +153,10 @@ def _pairs(
     ends, others = np.maximum(place.point + reach, least), np.maximum(place.point - reach, least)
     errors = run_errors.about(place.point, place.errors)([*ends, *others])
     both = [
-        (end - other, here - there, 0.5 * (here + there))
-        for end, other, here, there in zip(ends, others, errors[:count], errors[count:], strict=True)
+        (behind_step - before_step, here - there, 0.5 * (here + there))
+        for behind_step, before_step, here, there in zip(
+            ends, others, errors[:count], errors[count:], strict=True
+        )
         if here is not None and there is not None
     ]
     none = np.zeros((0, size)), np.zeros((0, len(place.errors))), np.zeros((0, len(place.errors)))

@@ -39,7 +39,7 @@ class Objective:
         """Return half the first derivative of the cost."""
         return np.asarray((self.weights(here) * here) @ jacobian + point)
 
-    def covariance(self, jacobian: Array, other: Array, here: Array) -> Array:
+    def covariance(self, jacobian: Array, second_jacobian: Array, here: Array) -> Array:
         """Return the covariance of the unknowns, given two Jacobians of differences over unlike steps.
 
         Friction makes a simulation rough, so a difference has an error, and the square of this error would
@@ -47,7 +47,7 @@ class Objective:
         resistance and the strengths of all of its units. The product of two differences whose errors are
         independent has no such part.
         """
-        product = (jacobian.T * self.weights(here)) @ other
+        product = (jacobian.T * self.weights(here)) @ second_jacobian
         information, directions = np.linalg.eigh(0.5 * (product + product.T))
         return np.asarray((directions / (1.0 + np.maximum(information, 0.0))) @ directions.T)
 

@@ -58,7 +58,7 @@ class PendulumBench:
             gyration=self.gyration,
             flywheel=self.flywheel,
         )
-        for name, (most, unit, other) in _LARGEST.items():
+        for name, (most, unit, usual_mistake) in _LARGEST.items():
             value = getattr(self, name)
             if value > most:
                 raise OutOfRange(
@@ -66,7 +66,7 @@ class PendulumBench:
                     value,
                     f"{unit}, at most {most:g}",
                     printed=f"{value:g}",
-                    advice=f"convert it, it looks like {other}",
+                    advice=f"convert it, it looks like {usual_mistake}",
                 )
         weight = self.mass + self.arm_mass
         if 0.0 < weight < _LIGHTEST:

@@ -66,7 +66,7 @@ class OverloadProtection:
         """Return the share of the largest demand that a firmware may ask for."""
         return self.limit if overload.time >= self.trip_time else 1.0
 
-    def told(self, overload: Overload, goal: float, count: float, is_enabled: bool) -> Overload:
+    def after_goal(self, overload: Overload, goal: float, count: float, is_enabled: bool) -> Overload:
         """Return what a servo remembers once it knows its goal.
 
         Args:
@@ -81,7 +81,7 @@ class OverloadProtection:
             return Overload(time=overload.time, goal=goal)
         return Overload(goal=goal) if abs(goal - overload.goal) > 0.5 * count else overload
 
-    def asked(self, overload: Overload, demand: float, largest: float, period: float) -> Overload:
+    def after_demand(self, overload: Overload, demand: float, largest: float, period: float) -> Overload:
         """Return what a servo remembers after a demand was applied for a period.
 
         Args:

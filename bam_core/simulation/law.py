@@ -156,22 +156,24 @@ def demand(error: float, velocity: float, stiffness: float, damping: float, limi
 
 
 @compiled()
-def overload_told(overload: float, told: float, goal: float, trip: float, count: float) -> float:
-    """Return the time of overload, s, that counts once a goal is known; see `OverloadProtection.told`.
+def overload_after_goal(overload: float, last_goal: float, goal: float, trip: float, count: float) -> float:
+    """Return the time of overload, s, that counts once a goal is known; see `OverloadProtection.after_goal`.
 
     Args:
         overload: time so far, s.
-        told: the last goal before the servo was protected, rad.
+        last_goal: the last one before the servo was protected, rad.
         goal: rad.
         trip: time at which it is protected, s.
         count: of the encoder, rad.
     """
-    return 0.0 if overload >= trip and abs(goal - told) > 0.5 * count else overload
+    return 0.0 if overload >= trip and abs(goal - last_goal) > 0.5 * count else overload
 
 
 @compiled()
-def overload_asked(overload: float, wanted: float, threshold: float, trip: float, period: float) -> float:
-    """Return the time of overload, s, behind a demand; see `OverloadProtection.asked`.
+def overload_after_demand(
+    overload: float, wanted: float, threshold: float, trip: float, period: float
+) -> float:
+    """Return the time of overload, s, behind a demand; see `OverloadProtection.after_demand`.
 
     Args:
         overload: time so far, s.

@@ -43,7 +43,7 @@ class LogRows(NamedTuple):
         feedback: 1; 0 in open loop, where GOAL is the demand itself.
         rate_time: of the derivative gain, s; see `PositionFirmware.rate_time`.
         integral_rate: of the integral gain, 1/s; see `PositionFirmware.integral_rate`.
-        integral: of the integral gain at the start, rad; see `packing.initial_integral`.
+        integral: of the integral gain at the start, rad; see `run_start.initial_integral`.
         goal_acceleration: of the firmware's set-point at most, rad/s²; 0: it is not limited.
     """
 

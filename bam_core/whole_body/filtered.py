@@ -111,13 +111,13 @@ def estimate_filtered(
     torque = np.full_like(estimate.torque, np.nan)
     columns = robot.torque_columns
     for scheme in dict.fromkeys(choice.scheme for choice in choices.values()):
-        other = differentiate(log, scheme)
+        refiltered = differentiate(log, scheme)
         rows = [index for index, name in enumerate(robot.joints) if choices[name].scheme == scheme]
-        change = other.acceleration[:, columns] - motion.acceleration[:, columns]
+        change = refiltered.acceleration[:, columns] - motion.acceleration[:, columns]
         pushed = np.einsum("nij,nj->ni", estimate.inertia[:, rows], change)
-        loaded = other.effort[:, columns] - motion.effort[:, columns]
+        loaded = refiltered.effort[:, columns] - motion.effort[:, columns]
         friction = estimate.torque[:, rows] + pushed - loaded[:, rows]
-        torque[:, rows] = np.where(other.valid[:, None], friction, np.nan)
+        torque[:, rows] = np.where(refiltered.valid[:, None], friction, np.nan)
     return FilteredEstimate(
         estimate=replace(estimate, torque=torque), choices=choices, remarks=tuple(remarks)
     )

@@ -126,12 +126,12 @@ class WholeBody:
             mass: factor of the mass of each body, one or shape (nbody,).
             rotation: factor of each body's moments of inertia about its centre of mass, likewise.
         """
-        other = copy.copy(self)
-        other.model = copy.copy(self.model)
-        other.model.body_mass[:] *= mass
-        other.model.body_inertia[:] *= np.reshape(rotation, (-1, 1))
-        mujoco.mj_setConst(other.model, mujoco.MjData(other.model))
-        return other
+        scaled = copy.copy(self)
+        scaled.model = copy.copy(self.model)
+        scaled.model.body_mass[:] *= mass
+        scaled.model.body_inertia[:] *= np.reshape(rotation, (-1, 1))
+        mujoco.mj_setConst(scaled.model, mujoco.MjData(scaled.model))
+        return scaled
 
     def _columns(self, names: Sequence[str]) -> NDArray[np.int_]:
         return np.array([self.names.index(name) for name in names], dtype=int)

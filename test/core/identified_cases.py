@@ -9,7 +9,7 @@ from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.identification.result import Identification
 from bam_core.identification.search.space import search_space
-from bam_core.identification.uncertainty.uncertainty import ParameterEstimate, Uncertainty
+from bam_core.identification.uncertainty.estimates import ParameterEstimate, Uncertainty
 from bam_core.servo.effects import IDEAL_BENCH
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.text.uncertainty_findings import IntervalMethod, ParameterRemark

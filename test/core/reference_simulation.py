@@ -140,7 +140,7 @@ class ReferenceSimulation:
             return demand, overload
         largest = self._largest_demand
         allowed = protection.share(overload) * largest
-        return _clipped(demand, allowed), protection.asked(overload, demand, largest, period)
+        return _clipped(demand, allowed), protection.after_demand(overload, demand, largest, period)
 
     def closed_share(self, demand: float) -> float:
         """Return the share of a PWM period in which the winding is closed; see `effects.ServoEffects`."""
@@ -327,7 +327,7 @@ class ReferenceSimulation:
             before = float(switches[max(k - 1, 0)])
             if protection is not None:
                 count = self.firmware.resolution
-                overload = protection.told(overload, goal, count, is_enabled=switches[k] > 0.0)
+                overload = protection.after_goal(overload, goal, count, is_enabled=switches[k] > 0.0)
             if switches[k] <= 0.0:
                 goal = point = state.position
                 point_speed = 0.0

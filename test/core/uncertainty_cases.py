@@ -10,7 +10,9 @@ import numpy as np
 from bam_core.identification.search.gauss_newton import nearest_optimum
 from bam_core.identification.search.sensitivity import Sensitivity, normalised, vector_at
 from bam_core.identification.search.space import Axis, SearchSpace, search_space
-from bam_core.identification.uncertainty.uncertainty import Uncertainty, describe, uncertainty_terms
+from bam_core.identification.uncertainty.estimates import Uncertainty
+from bam_core.identification.uncertainty.terms import uncertainty_terms
+from bam_core.identification.uncertainty.uncertainty import describe
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel

@@ -63,7 +63,7 @@ NOT_RUN = (
 PAGES_NOT_RUN = {"docs/robot_arm.md": "needs `make setup` and the virtual arm; test/ros/recorder records it"}
 
 PACKAGES = {"--cluster": "distributed"}
-"""Option -> package that its page tells to install."""
+"""Option -> package that has to be installed, as its page states."""
 
 SHORTER = (
     (r"(bam identify .*)", r"\1 --trials 60"),

@@ -13,7 +13,7 @@ from bam_core.identification.choice.choice import SAME, Contender
 from bam_core.identification.choice.mean_interval import mean_interval
 from bam_core.identification.misfit.diagnosis import Diagnosis
 from bam_core.identification.search.space import SearchSpace
-from bam_core.identification.uncertainty.uncertainty import Uncertainty
+from bam_core.identification.uncertainty.estimates import Uncertainty
 from bam_core.identification.variation.variation import Variation
 from bam_core.servo.effects import EFFECTS, BenchEffects
 from bam_core.servo.model import ServoModel, fitted_parameters

@@ -79,7 +79,7 @@ def _describe_others(wanted: str, recordings: Sequence[Recording], name: Callabl
     for recording in recordings:
         if name(recording).casefold() != wanted.casefold():
             others.setdefault(name(recording), []).append(recording.name)
-    named = "; ".join(f"{other!r}: {logs[0]}" for other, logs in others.items())
+    named = "; ".join(f"{name_there!r}: {logs[0]}" for name_there, logs in others.items())
     if len(recordings) == 1 and others:
         return f"recording {recordings[0].name} ({name(recordings[0])!r}) is"
     count = sum(map(len, others.values()))

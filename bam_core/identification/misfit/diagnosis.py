@@ -10,26 +10,26 @@ fit (`ranking`). A header is reported as wrong only where it explains more than 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.identification.found_servo import found_servo
 from bam_core.identification.misfit.bench_causes import bench_causes, header_causes
 from bam_core.identification.misfit.cause import Cause
+from bam_core.identification.misfit.cause_responses import CauseResponses
 from bam_core.identification.misfit.drive_causes import drive_causes
-from bam_core.identification.misfit.floor import ABOVE_FLOOR, Floor, configuration, floor, noise
+from bam_core.identification.misfit.floor import ABOVE_FLOOR, Floor, floor, noise
 from bam_core.identification.misfit.friction_causes import friction_causes
+from bam_core.identification.misfit.groups import configuration_groups, time_groups
 from bam_core.identification.misfit.motion import Motion, motions
-from bam_core.identification.misfit.ranking import LEAST_EXCESS, PRIOR, Forms, Regression, Score
+from bam_core.identification.misfit.ranking import LEAST_EXCESS, PRIOR, Score
 from bam_core.identification.misfit.trivial import trivial
-from bam_core.identification.misfit.windows import WindowData, Windows, noise_gain, window_length
+from bam_core.identification.misfit.windows import WindowData, Windows, window_length
 from bam_core.identification.search.sensitivity import normalised, residuals_at, vectors_at
 from bam_core.identification.search.space import SearchSpace
 from bam_core.recordings.recording import Recording
@@ -42,7 +42,6 @@ from bam_core.text.misfit_findings import (
     ErrorFloor,
     LogsTooShort,
     MisfitFinding,
-    MissingPhysics,
     SearchFailed,
     UnexplainedMisfit,
     no_misfit_words,
@@ -55,14 +54,7 @@ _SECOND = 0.2  # of the misfit: what a second cause must explain beside the firs
 _LOGS = 48  # that are looked at, evenly among all: more tell little new and take time
 _ROUNDS = 4  # Gauss-Newton steps of the fit to the windows
 _CAUTION = 0.25  # factor on the next step after one that raised the cost
-_FOLDS = 10  # groups at most
-_QUARTERS = 4  # parts of every log, left out in turn
-_LEAST_CONFIGURATIONS = 4  # to leave out configurations instead
 _LEAST_WINDOWS = 4  # of a log
-# Limits at which window residuals are clipped, in standard deviations (estimated from the median):
-_CLIP_DISAGREEING = 3.0  # one of measured and simulated arm sticks for longer
-_CLIP_AGREEING = 20.0  # both move for about as long
-_MAD = 0.6745  # median absolute value of a normal error, in standard deviations
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -173,14 +165,14 @@ def diagnose(
         if not fitted & set(cause.effects)
     ]
     headers = header_causes(moved, [(_load(log), f"kp {log.kp:g}") for log in logs])
-    data = _Data(windows, moved, seen, [*causes, *headers], deviations)
-    by_run = data.regression(_runs(logs, seen))
+    data = CauseResponses(windows, moved, seen, [*causes, *headers], deviations)
+    by_run = data.regression(configuration_groups(logs, seen))
     excess = by_run.excess
     scores = {cause.kind: by_run.score(data.forms[cause.kind], excess) for cause in causes}
     shares = {kind: score.share for kind, score in scores.items()}
     best = _best(causes, scores)
     if headers:
-        within = data.regression(_quarters(seen))
+        within = data.regression(time_groups(seen))
         rivals = {cause.kind: within.score(data.forms[cause.kind], within.excess) for cause in headers}
         shares |= {kind: score.share for kind, score in rivals.items()}
         blamed = _best(headers, rivals)
@@ -223,7 +215,7 @@ def _fitted_to_windows(
         return where, moved, windows.see(space, where, moved)
 
     best = see(fit)
-    first = _Data(windows, best[1], best[2], [], deviations)
+    first = CauseResponses(windows, best[1], best[2], [], deviations)
     before, way, prior = first.cost(best[2]), first.shift(PRIOR), PRIOR
     for _ in range(_ROUNDS):
         there = see(np.clip(best[0] + way, 0.0, 1.0))
@@ -232,105 +224,8 @@ def _fitted_to_windows(
             before, best = cost, there
         else:
             prior *= _CAUTION
-        way = _Data(windows, best[1], best[2], [], deviations).shift(prior)
+        way = CauseResponses(windows, best[1], best[2], [], deviations).shift(prior)
     return best
-
-
-class _Data:
-    """Windows, weighted, and what every cause would show in them."""
-
-    def __init__(
-        self,
-        windows: Windows,
-        moved: Sequence[Motion],
-        seen: WindowData,
-        causes: Sequence[Cause],
-        deviations: Sequence[float],
-    ) -> None:
-        self._seen = seen
-        self._bends = windows.bends
-        self._inertia = np.array([motion.inertia for motion in moved])[seen.log]
-        self._answers = np.concatenate(
-            [
-                windows.responses(
-                    np.concatenate(
-                        [np.empty((len(motion.time), 0)), *(cause.torques(motion) for cause in causes)],
-                        axis=1,
-                    ),
-                    index,
-                    motion,
-                    seen.free[index],
-                )
-                for index, motion in enumerate(moved)
-            ]
-        )
-        self.forms: dict[str, Forms] = {}
-        start = 0
-        for cause in causes:
-            edges = start + np.concatenate([[0], np.cumsum(cause.sizes)])
-            self.forms[cause.kind] = Forms(
-                columns=tuple(range(low, high) for low, high in itertools.pairwise(edges.tolist())),
-                together=cause.together,
-                range=cause.range,
-                least=cause.least,
-            )
-            start = int(edges[-1])
-        recordings, dt = windows.rollout.recordings, windows.rollout.dt
-        variance = np.array(
-            [
-                deviation**2 * noise_gain(windows.steps, dt, recording.dt)
-                for deviation, recording in zip(deviations, recordings, strict=True)
-            ]
-        )
-        orders = variance.shape[1]
-        self._noise = variance[seen.log[::orders]].ravel()
-        self._residual = _clipped(seen)
-        level = [
-            max(float(np.mean(self._residual[seen.log == i] ** 2)), float(variance[i].mean()))
-            for i in range(len(recordings))
-        ]
-        self._weights = 1.0 / np.sqrt(np.array(level))[seen.log]
-
-    def regression(self, group: NDArray[np.intp]) -> Regression:
-        """Return the regression in which these groups are left out in turn."""
-        return Regression(
-            self._residual, self._seen.sensitivity, self._answers, self._weights, group, self._noise
-        )
-
-    def shift(self, prior: float) -> Array:
-        """Return where parameters want to go, see `ranking.Regression.shift`."""
-        return self.regression(np.zeros(len(self._residual), dtype=np.intp)).shift(prior)
-
-    def cost(self, seen: WindowData) -> float:
-        """Return the residual cost at another point, weighted as at this one; large errors count less."""
-        return float(np.mean(np.sqrt(1.0 + (self._weights * seen.residual) ** 2)))
-
-    def finding(self, cause: Cause, score: Score, model: str) -> MissingPhysics:
-        """Return the numbers of a cause that a friction model lacks."""
-        taken = self._answers[:, list(score.columns)] @ score.coefficients
-        torque, residual = (
-            float(np.sqrt(np.mean((self._inertia * acceleration)[self._bends] ** 2)))
-            for acceleration in (taken, self._residual)
-        )
-        return MissingPhysics(
-            kind=cause.kind,
-            share=score.share,
-            effects=cause.effects,
-            forms=tuple(cause.forms[form] for form in score.forms),
-            changes=tuple(map(float, score.coefficients)) if cause.least else (),
-            share_error=score.error,
-            torque=torque,
-            residual_torque=residual,
-            is_modelled=_is_modelled(cause.kind, model),
-        )
-
-
-def _is_modelled(kind: str, model: str) -> bool:
-    """Return whether a friction model has a term for this cause."""
-    terms = friction_model(model).parameters
-    if kind == "friction_over_velocity":
-        return "stribeck_velocity" in terms
-    return kind == "friction_over_load" and len(terms) > 5
 
 
 def _unexplained(
@@ -378,30 +273,3 @@ def _some(recordings: Sequence[Recording]) -> list[Recording]:
 
 def _load(recording: Recording) -> str:
     return recording.bench.words
-
-
-def _runs(logs: Sequence[Recording], seen: WindowData) -> NDArray[np.intp]:
-    """Return groups of windows: configurations, spread over as many as are left out in turn."""
-    kinds = list(dict.fromkeys(configuration(log) for log in logs))
-    if len(kinds) < _LEAST_CONFIGURATIONS:
-        return _quarters(seen)
-    # Neighbours in the order of names are alike; a stride sets them apart.
-    group = {kind: index % _FOLDS for index, kind in enumerate(kinds)}
-    return np.array([group[configuration(log)] for log in logs])[seen.log]
-
-
-def _quarters(seen: WindowData) -> NDArray[np.intp]:
-    """Return groups of windows by their time since the start of their run."""
-    last = np.array([seen.place[seen.log == log].max() for log in range(int(seen.log.max()) + 1)])
-    return np.asarray(_QUARTERS * seen.place // (last[seen.log] + 1), dtype=np.intp)
-
-
-def _clipped(seen: WindowData) -> Array:
-    """Return residuals, clipped log by log; closer where only one of measured and simulated arm sticks."""
-    residual = seen.residual.copy()
-    for log in range(int(seen.log.max()) + 1):
-        own = seen.log == log
-        deviation = float(np.median(np.abs(residual[own]))) / _MAD
-        limit = deviation * np.where(seen.agrees[own], _CLIP_AGREEING, _CLIP_DISAGREEING)
-        residual[own] = np.clip(residual[own], -limit, limit)
-    return residual

@@ -106,10 +106,10 @@ class Regression:
 
     def beside(self, score: Score) -> Regression:
         """Return the regression in which a cause takes part like a parameter."""
-        other = object.__new__(Regression)
-        other.__dict__.update(self.__dict__)
-        other._base = [*self._base, *(self._dimension + column for column in score.columns)]
-        return other
+        extended = object.__new__(Regression)
+        extended.__dict__.update(self.__dict__)
+        extended._base = [*self._base, *(self._dimension + column for column in score.columns)]
+        return extended
 
     @property
     def excess(self) -> float:

@@ -58,7 +58,7 @@ class Refinement:
         refine = problem.refine_draft if self.draft else problem.refine
         meter = Meter(self.allowance, ledger)
         reached = refine(self.vector, self.allowance, meter.spend)
-        meter.tell(reached.error)
+        meter.book_error(reached.error)
         return Outcome(
             vector=reached.vector, error=reached.error, evaluations=meter.spent, valley=reached.valley
         )
@@ -118,7 +118,7 @@ class FinalSearch:
             allowance = min(cost(problem.space, steps), meter.left - waiting - number - 1)
             reached.append(problem.refine(vector, allowance, meter.spend))
             error = reached[-1].error
-            meter.tell(error)
+            meter.book_error(error)
             is_in_vain = number > ends and not _is_lower(error, lowest, schedule.progress)
             in_vain = in_vain + 1 if is_in_vain else 0
             lowest = min(lowest, error)
@@ -147,6 +147,6 @@ def error_of(outcome: Outcome | Refined) -> float:
     return outcome.error
 
 
-def _is_lower(error: float, other: float, progress: float) -> bool:
+def _is_lower(error: float, reference: float, progress: float) -> bool:
     """Return whether an error is lower than another by what counts as progress."""
-    return error < (1.0 - progress) * other
+    return error < (1.0 - progress) * reference

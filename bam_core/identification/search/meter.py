@@ -108,7 +108,7 @@ class Meter:
         self.spent += evaluations
         self._ledger.book(evaluations)
 
-    def tell(self, error: float) -> None:
+    def book_error(self, error: float) -> None:
         """Book an error that was found elsewhere."""
         self._ledger.book(0, error)
 

@@ -10,7 +10,8 @@ from bam_core.identification.motor_evidence import has_free_scale
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.candidate_runs import choice_near
 from bam_core.identification.uncertainty.design import Knowledge, Prospect, best_for, prospects
-from bam_core.identification.uncertainty.uncertainty import Advise, UncertaintyTerms
+from bam_core.identification.uncertainty.terms import UncertaintyTerms
+from bam_core.identification.uncertainty.uncertainty import Advise
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.text.uncertainty_findings import RunAdvice

@@ -22,7 +22,7 @@ from bam_core.identification.executors import Call, Shared, run_jobs
 from bam_core.identification.search.sensitivity import sensitivity
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.candidate_runs import LOAD_CHANGE, CandidateRun
-from bam_core.identification.uncertainty.uncertainty import UncertaintyTerms
+from bam_core.identification.uncertainty.terms import UncertaintyTerms
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector

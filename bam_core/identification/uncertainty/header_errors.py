@@ -138,8 +138,8 @@ def _bench_change(name: str, values: Sequence[float], relative: bool) -> Change:
         changed = []
         for log in recordings:
             value = getattr(log.bench, name)
-            other = value * (1.0 + by) if relative else value + by
-            bench = replace(log.bench, **{name: max(other, 0.0)}) if value in values else log.bench
+            shifted = value * (1.0 + by) if relative else value + by
+            bench = replace(log.bench, **{name: max(shifted, 0.0)}) if value in values else log.bench
             changed.append(log if bench is log.bench else replace(log, bench=bench))
         return changed
 

@@ -19,13 +19,13 @@ from bam_core.arrays import Array
 from bam_core.identification.motor_evidence import MotorEvidence
 from bam_core.identification.search.sensitivity import slope_at
 from bam_core.identification.search.space import SearchSpace
-from bam_core.identification.uncertainty.prediction import Prediction
-from bam_core.identification.uncertainty.uncertainty import (
-    LEVEL,
+from bam_core.identification.uncertainty.estimates import (
     MAX_RELATIVE_HALF_WIDTH,
     ParameterEstimate,
     Uncertainty,
 )
+from bam_core.identification.uncertainty.prediction import Prediction
+from bam_core.identification.uncertainty.uncertainty import LEVEL
 from bam_core.text.uncertainty_findings import ParameterRemark
 
 _MEASURED = ("torque_constant", "resistance")

@@ -137,7 +137,7 @@ def prediction_for(servo: str | os.PathLike[str]) -> Prediction:
     """Return the predictive distribution of a servo, by library name or path of its file.
 
     Without a file of its own it is made from the servo's file: standard errors, whose correlations
-    nobody knows, and the training error. A warning says so.
+    nobody knows, and the training error. A warning reports it.
 
     Raises:
         BamError: a file cannot be read, or has no errors.

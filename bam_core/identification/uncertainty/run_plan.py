@@ -18,7 +18,7 @@ from bam_core.identification.search.sensitivity import normalised, slope_at, val
 from bam_core.identification.search.space import SearchSpace, search_space
 from bam_core.identification.uncertainty.candidate_runs import Choice, choice_for, choice_near, liftable
 from bam_core.identification.uncertainty.design import Knowledge, RankedRun, prospects, rank
-from bam_core.identification.uncertainty.uncertainty import uncertainty_terms
+from bam_core.identification.uncertainty.terms import uncertainty_terms
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import script
 from bam_core.servo.bench_effects_file import BenchEffectsLike, load_bench_effects

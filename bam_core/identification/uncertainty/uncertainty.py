@@ -12,34 +12,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from bam_core.arrays import Array
-from bam_core.identification.search.evidence import Evidence, evidence, set_right
-from bam_core.identification.search.gauss_newton import follow, nearest_optimum
+from bam_core.identification.search.gauss_newton import nearest_optimum
 from bam_core.identification.search.sensitivity import (
-    Sensitivity,
     normalised,
-    residuals_at,
     slope_at,
     value_at,
 )
 from bam_core.identification.search.space import Axis, SearchSpace
 from bam_core.identification.uncertainty.calibration import calibrated
-from bam_core.identification.uncertainty.covariance import covariance
-from bam_core.identification.uncertainty.header_errors import HeaderError, header_errors
-from bam_core.identification.uncertainty.prediction import Prediction
-from bam_core.identification.uncertainty.tolerances import DEFAULT, EXACT, Tolerances
-from bam_core.identification.uncertainty.valley import Valley, valley_around
+from bam_core.identification.uncertainty.estimates import ParameterEstimate, Uncertainty, is_wide
+from bam_core.identification.uncertainty.terms import UncertaintyTerms, uncertainty_terms
+from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
+from bam_core.identification.uncertainty.valley import Valley
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
-from bam_core.simulation.rollout_settings import RolloutSettings
 from bam_core.text.uncertainty_findings import IntervalMethod, ParameterRemark, RunAdvice
 
 LEVEL = 0.95
@@ -47,9 +41,6 @@ LEVEL = 0.95
 
 TRADING = 0.95
 """Correlation, either sign, from which two parameters are reported to trade with each other."""
-
-MAX_RELATIVE_HALF_WIDTH = 0.5
-"""Half width of the interval over the value above which a parameter is not identifiable; see NEGLIGIBLE."""
 
 NEGLIGIBLE = 0.01
 """A parameter that may be zero is identifiable where the half width is below this share of its range."""
@@ -62,157 +53,6 @@ _UNKNOWN = 0.5  # standard error, in shares of the search range, from which the 
 _RELATED = 0.5  # correlation from which two parameters are worth naming together
 _CLEAR = 0.2  # of the standard error: what independent samples would leave of it where they are not
 _MOSTLY = 0.5  # of the variance
-_FINER = 4  # steps of the finer simulation per step of the one that was fitted
-
-
-@dataclass(frozen=True, kw_only=True)
-class ParameterEstimate:
-    """One parameter and how well it is known.
-
-    Attributes:
-        name: as in `ModelFit.parameters`.
-        value: SI.
-        standard_error: SI; inf where the data do not determine it.
-        low: lower end of the 95 % interval, SI; never beyond the search range. It is about where finer steps
-            of the simulation and the rest of the search would lead, which may be off the value.
-        high: upper end.
-        identifiable: these recordings determine the parameter: the interval's half width is below
-            MAX_RELATIVE_HALF_WIDTH of the value, or below NEGLIGIBLE or PLACED of the search range.
-        trades_with: parameters whose estimates go up or down with this one's: |correlation| above TRADING.
-        finding: why it is not identifiable, and which recording would help; that the value itself is outside
-            the interval; what a delay below zero means. None where there is nothing to report.
-    """
-
-    name: str
-    value: float
-    standard_error: float
-    low: float
-    high: float
-    identifiable: bool
-    trades_with: tuple[str, ...] = ()
-    finding: ParameterRemark | None = None
-
-    @property
-    def remark(self) -> str:
-        """The finding in words; empty where there is none."""
-        return "" if self.finding is None else self.finding.sentence
-
-    @property
-    def is_known_small(self) -> bool:
-        """It is identifiable although its interval is wide beside its value, and may be zero."""
-        may_be_zero = self.low <= 0.0 <= self.high
-        return self.identifiable and may_be_zero and _is_wide(self.value, 0.5 * (self.high - self.low))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Uncertainty:
-    """How well the parameters of one fit are known.
-
-    Attributes:
-        estimates: one per free parameter.
-        correlation: (n, n) of the estimates, in their order.
-        method: how the intervals are computed.
-        prediction: how far runs that took no part may be off; None where that was not worked out.
-        headers: what errors of the bench would do to the estimates; intervals allow for them.
-    """
-
-    estimates: tuple[ParameterEstimate, ...]
-    correlation: Array
-    method: IntervalMethod
-    prediction: Prediction | None = None
-    headers: tuple[HeaderError, ...] = ()
-
-    def standard_errors(self) -> dict[str, float]:
-        """Return the finite standard errors, SI, by parameter: of servo and bench."""
-        return {
-            estimate.name: estimate.standard_error
-            for estimate in self.estimates
-            if math.isfinite(estimate.standard_error)
-        }
-
-    def summary(self) -> dict[str, Any]:
-        """Return the entry of ``summary.json``: SI units, null for what is not finite."""
-        return {
-            "method": str(self.method),
-            "estimates": {
-                estimate.name: {
-                    "standard_error": estimate.standard_error
-                    if math.isfinite(estimate.standard_error)
-                    else None,
-                    "interval": [estimate.low, estimate.high],
-                    "identifiable": estimate.identifiable,
-                    "trades_with": list(estimate.trades_with),
-                    "remark": estimate.remark,
-                    "finding": None if estimate.finding is None else estimate.finding.summary(),
-                }
-                for estimate in self.estimates
-            },
-            "correlation": {
-                "parameters": [estimate.name for estimate in self.estimates],
-                "matrix": self.correlation.tolist(),
-            },
-            "bench": [
-                header.summary([estimate.name for estimate in self.estimates]) for header in self.headers
-            ],
-        }
-
-    @property
-    def unobservable_errors(self) -> tuple[str, ...]:
-        """Names of bench errors that these recordings cannot show: parameters compensate for them."""
-        return tuple(header.name for header in self.headers if header.unobservable)
-
-    @property
-    def unidentifiable(self) -> tuple[ParameterEstimate, ...]:
-        """The parameters that are not identifiable from these recordings."""
-        return tuple(estimate for estimate in self.estimates if not estimate.identifiable)
-
-
-@dataclass(frozen=True, kw_only=True)
-class UncertaintyTerms:
-    """What an uncertainty is computed from; the ranking of further recordings starts from it.
-
-    Attributes:
-        optimum: sensitivity at the optimum nearest to the fit.
-        evidence: of the logs at the optimum of simulations with finer steps.
-        scatter: (n, n) covariance of that from session to session, and of what a descent could not resolve,
-            in squared shares of the search range.
-        discretisation_bias: (n,) offset of the fit from `optimum`, in shares of the search range: from the
-            steps of the simulation, and from a search that ended early.
-        headers: what errors of the bench would do.
-        misfit: (any, n) moves of the fit, in shares of the search range, by which what it lacks may have
-            biased it; none of a model that lacks nothing.
-        valley: for intervals that follow its bends; None: they are straight.
-    """
-
-    optimum: Sensitivity
-    evidence: Evidence
-    scatter: Array
-    discretisation_bias: Array
-    headers: tuple[HeaderError, ...] = ()
-    misfit: Array | None = None
-    valley: Valley | None = None
-
-    @property
-    def bench(self) -> Array:
-        """(n, n) covariance from errors of the bench."""
-        return sum((np.outer(header.shift, header.shift) for header in self.headers), 0.0 * self.scatter)
-
-    @property
-    def lacking(self) -> Array:
-        """(n, n) mean square of the moves by what the model lacks."""
-        if self.misfit is None or not len(self.misfit):
-            return 0.0 * self.scatter
-        return np.asarray(self.misfit.T @ self.misfit / len(self.misfit))
-
-    @property
-    def covariance(self) -> Array:
-        """(n, n) scatter plus squared discretisation bias, in squared shares of the search range."""
-        return np.asarray(self.scatter + np.outer(self.discretisation_bias, self.discretisation_bias))
-
-    @property
-    def total(self) -> Array:
-        """(n, n) mean square error: covariance, errors of the bench and of what the model lacks."""
-        return np.asarray(self.covariance + self.bench + self.lacking)
 
 
 Advise = Callable[[UncertaintyTerms, Sequence[int]], Sequence[RunAdvice | None]]
@@ -250,57 +90,6 @@ def estimate_uncertainty(
     return replace(
         describe(terms, normalised(space, vector), advise),
         prediction=calibrated(servo, recordings, optimum, terms.covariance),
-    )
-
-
-def uncertainty_terms(
-    servo: ServoModel,
-    vector: Array,
-    recordings: Sequence[Recording],
-    optimum: Sensitivity,
-    tolerances: Tolerances = EXACT,
-    *,
-    bent: bool = True,
-) -> UncertaintyTerms:
-    """Return the covariance of fitted parameters and what it follows from.
-
-    Args:
-        servo: its firmware, integrator and quadratic rule count.
-        vector: (PARAMETERS,) the fit.
-        recordings: that it was fitted to.
-        optimum: what `nearest_optimum` finds from there.
-        tolerances: of the bench; by default it is exact.
-        bent: intervals will be asked for, and shall follow the bends of the valley.
-    """
-    space = optimum.space
-    coarse = Rollout.for_servo(recordings, servo)
-    finer = Rollout(
-        recordings,
-        servo.firmware,
-        RolloutSettings(
-            dt=coarse.dt,
-            substeps=_FINER * coarse.substeps,
-            integrator=servo.integrator,
-            quadratic_rule=servo.friction.quadratic_rule,
-        ),
-    )
-    fine = follow(finer, optimum)
-    # Of second order in the step: what is left beyond the finer one is a share of the difference.
-    coarseness = (residuals_at(finer, optimum.vector) - optimum.residuals) / (_FINER**2 - 1)
-    right = set_right(fine, coarseness)
-    log_evidence = evidence(right)
-    # A way that the linear model sees and no step could go: the error is rough there, or bent.
-    unreachable = set_right(fine, np.zeros_like(coarseness)).normalised - fine.normalised
-    return UncertaintyTerms(
-        optimum=optimum,
-        evidence=log_evidence,
-        scatter=covariance(log_evidence, resolution=servo.firmware.resolution)
-        + np.outer(unreachable, unreachable),
-        discretisation_bias=normalised(space, vector) - (right.normalised - unreachable),
-        headers=tuple(header_errors(servo, recordings, optimum, right, tolerances)),
-        valley=valley_around(servo, recordings, right, log_evidence)
-        if bent and space.prior is None
-        else None,
     )
 
 
@@ -384,9 +173,9 @@ def _estimate(
     value = value_at(axis, share)
     low, high = (value_at(axis, end) for end in ends)
     trades = [
-        other.name
-        for other, related in zip(space.axes, correlation, strict=True)
-        if abs(related) > TRADING and other is not axis
+        neighbour.name
+        for neighbour, related in zip(space.axes, correlation, strict=True)
+        if abs(related) > TRADING and neighbour is not axis
     ]
     return ParameterEstimate(
         name=axis.name,
@@ -399,12 +188,8 @@ def _estimate(
     )
 
 
-def _is_wide(value: float, half_width: float) -> bool:
-    return half_width > MAX_RELATIVE_HALF_WIDTH * abs(value)
-
-
 def _is_identifiable(axis: Axis, value: float, half_width: float) -> bool:
-    if not _is_wide(value, half_width):
+    if not is_wide(value, half_width):
         return True
     small = 0.0 if axis.low > 0.0 else NEGLIGIBLE if axis.low == 0.0 else PLACED
     return half_width <= small * (axis.high - axis.low)

@@ -26,8 +26,8 @@ _LAW = (
     "shaped_error",
     "integrated",
     "demand",
-    "overload_told",
-    "overload_asked",
+    "overload_after_goal",
+    "overload_after_demand",
     "limited_current",
 )
 _STEP = (

@@ -14,7 +14,7 @@ from bam_core.identification.data.split import Split
 from bam_core.identification.misfit.diagnosis import Diagnosis
 from bam_core.identification.misfit.floor import Floor
 from bam_core.identification.search.space import search_space
-from bam_core.identification.uncertainty.uncertainty import ParameterEstimate, Uncertainty
+from bam_core.identification.uncertainty.estimates import ParameterEstimate, Uncertainty
 from bam_core.identification.verdict import Verdict, verdict
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bam_core.identification.uncertainty.uncertainty import MAX_RELATIVE_HALF_WIDTH
+from bam_core.identification.uncertainty.estimates import MAX_RELATIVE_HALF_WIDTH
 from bam_core.report import load_results
 from bam_core.report.names import words
 from bam_core.report.parameters import correlation_cells, not_identifiable, parameter_table

@@ -21,9 +21,9 @@ from bam_core.servo.friction import Friction
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.packing import initial_integral
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.rollout_settings import RolloutSettings
+from bam_core.simulation.run_start import initial_integral
 from test.core.physics_cases import law, random_run, reference_positions, run, servo
 from test.core.refusals import refused
 from test.core.servo.test_current_law import erob, random_erob_run

@@ -27,10 +27,10 @@ def shares(demands, goals=0.0, enabled=True, protection=PROTECTION):
     goals = goals if isinstance(goals, list) else [goals for _ in steps]
     enabled = enabled if isinstance(enabled, list) else [enabled for _ in steps]
     for k in steps:
-        overload = protection.told(overload, goals[k], COUNT, enabled[k])
+        overload = protection.after_goal(overload, goals[k], COUNT, enabled[k])
         found.append(protection.share(overload))
         if enabled[k]:
-            overload = protection.asked(overload, demands[k], 2.0, PERIOD)
+            overload = protection.after_demand(overload, demands[k], 2.0, PERIOD)
     return found
 
 
@@ -81,10 +81,10 @@ def test_the_compiled_law_is_the_same():
             time=random.choice([0.0, 0.02, 0.049999, 0.05, 0.06]), goal=random.normal() * COUNT
         )
         goal, demand = random.normal() * COUNT, random.uniform(-2.0, 2.0)
-        told = law.overload_told(overload.time, overload.goal, goal, p.trip_time, COUNT)
-        assert told == p.told(overload, goal, COUNT, is_enabled=True).time
-        asked = law.overload_asked(told, demand, p.threshold * 2.0, p.trip_time, PERIOD)
-        assert asked == p.asked(Overload(time=told), demand, 2.0, PERIOD).time
+        told = law.overload_after_goal(overload.time, overload.goal, goal, p.trip_time, COUNT)
+        assert told == p.after_goal(overload, goal, COUNT, is_enabled=True).time
+        asked = law.overload_after_demand(told, demand, p.threshold * 2.0, p.trip_time, PERIOD)
+        assert asked == p.after_demand(Overload(time=told), demand, 2.0, PERIOD).time
 
 
 @pytest.mark.parametrize(

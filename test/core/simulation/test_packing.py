@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from bam_core.servo.firmware_library import FIRMWARES
-from bam_core.simulation.packing import initial_state, pack
+from bam_core.simulation.packing import pack
+from bam_core.simulation.run_start import initial_state
 from test.core.physics_cases import BENCH, run
 
 FIRMWARE = FIRMWARES["mx-protocol1"]

@@ -11,7 +11,8 @@ import pytest
 
 from bam_core.identification.identify import identify
 from bam_core.identification.misfit.bench_causes import bench_causes
-from bam_core.identification.misfit.diagnosis import _clipped, _unexplained, diagnose
+from bam_core.identification.misfit.cause_responses import _clipped
+from bam_core.identification.misfit.diagnosis import _unexplained, diagnose
 from bam_core.identification.misfit.floor import floor
 from bam_core.identification.misfit.friction_causes import friction_causes
 from bam_core.identification.misfit.ranking import Score

@@ -15,7 +15,7 @@ from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.bands import predicted_bands
 from bam_core.identification.uncertainty.calibration import calibrated
 from bam_core.identification.uncertainty.prediction import Prediction
-from bam_core.identification.uncertainty.uncertainty import uncertainty_terms
+from bam_core.identification.uncertainty.terms import uncertainty_terms
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench

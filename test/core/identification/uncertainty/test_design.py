@@ -22,7 +22,7 @@ from bam_core.identification.uncertainty.candidate_runs import (
     stall_torque,
 )
 from bam_core.identification.uncertainty.design import Knowledge, Prospect, best_for, prospects, rank
-from bam_core.identification.uncertainty.uncertainty import UncertaintyTerms, uncertainty_terms
+from bam_core.identification.uncertainty.terms import UncertaintyTerms, uncertainty_terms
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench

@@ -10,8 +10,9 @@ import pytest
 
 from bam_core.errors import OutOfRange, UnknownName, WrongType
 from bam_core.identification.search.gauss_newton import nearest_optimum
+from bam_core.identification.uncertainty.terms import uncertainty_terms
 from bam_core.identification.uncertainty.tolerances import DEFAULT, EXACT, Tolerances
-from bam_core.identification.uncertainty.uncertainty import describe, uncertainty_terms
+from bam_core.identification.uncertainty.uncertainty import describe
 from bam_core.robot.tolerances import RobotTolerances
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo

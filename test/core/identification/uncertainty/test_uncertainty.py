@@ -16,17 +16,11 @@ from bam_core.identification.search.sensitivity import normalised, residuals_at,
 from bam_core.identification.search.space import Axis
 from bam_core.identification.uncertainty.advice import advisor
 from bam_core.identification.uncertainty.covariance import covariance
+from bam_core.identification.uncertainty.estimates import ParameterEstimate, Uncertainty
 from bam_core.identification.uncertainty.header_errors import HeaderError
+from bam_core.identification.uncertainty.terms import UncertaintyTerms, uncertainty_terms
 from bam_core.identification.uncertainty.tolerances import EXACT
-from bam_core.identification.uncertainty.uncertainty import (
-    ParameterEstimate,
-    Uncertainty,
-    UncertaintyTerms,
-    _is_identifiable,
-    describe,
-    estimate_uncertainty,
-    uncertainty_terms,
-)
+from bam_core.identification.uncertainty.uncertainty import _is_identifiable, describe, estimate_uncertainty
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench

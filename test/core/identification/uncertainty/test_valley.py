@@ -14,7 +14,8 @@ from bam_core.identification.search.evidence import SampleWeights, evidence
 from bam_core.identification.search.gauss_newton import nearest_optimum
 from bam_core.identification.search.sensitivity import Sensitivity, vector_at
 from bam_core.identification.uncertainty.covariance import covariance
-from bam_core.identification.uncertainty.uncertainty import UncertaintyTerms, describe
+from bam_core.identification.uncertainty.terms import UncertaintyTerms
+from bam_core.identification.uncertainty.uncertainty import describe
 from bam_core.identification.uncertainty.valley import Valley, valley_around
 from bam_core.recordings.recording import Recording
 from bam_core.simulation.rollout import Rollout, parameter_vector
