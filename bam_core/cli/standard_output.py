@@ -46,7 +46,7 @@ class StandardOutput:
                 raise self._lost(error) from None
 
     def discard(self) -> None:
-        """Forget what has not been handed over: the interpreter would try, and complain, when it ends."""
+        """Drop what is not flushed yet: at exit the interpreter would try again and print a traceback."""
         with suppress(OSError, AttributeError):
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, self._stream.fileno())

@@ -95,7 +95,7 @@ def simulated(servo: ServoModel, recordings: Sequence[Recording], bench: BenchEf
         from bam_core.simulation.rollout import Rollout, parameter_vector
 
         return Rollout.for_servo(recordings, servo).positions(parameter_vector(servo, bench))
-    from bam_core.mujoco import simulate_recording  # the gear's rollout knows samples of its own only
+    from bam_core.mujoco import simulate_recording  # a gear's rollout has positions on its own grid only
 
     return [simulate_recording(servo, recording, bench_effects=bench) for recording in recordings]
 

@@ -22,13 +22,13 @@ CORRECT_IT = "correct it"
 """What to do, where nothing better is known."""
 
 _CLOSE = 0.75
-"""Share of letters that two names have in common, from which one may be a slip of the other: 'xm430' and
-'xl330', two servos, have 0.6, 'sts3095' and 'sts3215' 0.71; of five letters one may be wrong."""
+"""Least similarity (`difflib`) of a misspelt name and a valid one. One wrong letter of five has 0.8. Names of
+different servos are below it: 'xm430' and 'xl330' have 0.6, 'sts3095' and 'sts3215' 0.71."""
 
 # Characters. Lines of our own words, lists of valid names included, and paths are shorter, as a rule.
 _LONGEST_VALUE = 240
 _LONGEST_LINE = 1000
-_LONGEST_TEXT = 100_000  # that is looked at
+_LONGEST_TEXT = 100_000  # longer ones are shortened before they are searched
 _LONG = f"{{{_LONGEST_VALUE - 1},}}"
 _LONG_VALUE = re.compile(rf"(?<!\w)'[^']{_LONG}'(?!\w)|(?<!\w)\"[^\"]{_LONG}\"(?!\w)|\S{_LONG}")
 """What may be a value from a file: text in quotes, or a word."""

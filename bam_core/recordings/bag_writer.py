@@ -242,7 +242,7 @@ def hash_of_type(topic: BagTopic) -> str:
 
 
 def _profiles(text: str) -> Any:
-    """Return QoS profiles as metadata keep them; none where a bag of others has something else there."""
+    """Return QoS profiles as metadata keep them; none where a bag of another program has no valid YAML."""
     try:
         return parse_yaml(text, Path("offered_qos_profiles")) or []
     except Malformed:

@@ -28,7 +28,7 @@ def prepare_root(spec: mujoco.MjSpec, root: str) -> None:
     if root == FIXED:
         for joint in free:
             spec.delete(joint)
-        for key in list(spec.keys):  # of a state that has other coordinates now
+        for key in list(spec.keys):  # they have coordinates of the deleted joints
             spec.delete(key)
         return
     if root == FREE:

@@ -105,7 +105,7 @@ def profiled(
 ) -> tuple[float, float]:
     """Return set-point, rad, and its speed, rad/s, after `time` s; see `firmware.profiled`.
 
-    Here an acceleration of 0 is none that is limited.
+    An acceleration of 0 means that it is not limited.
     """
     if acceleration <= 0.0:
         return set_point(before, goal, fastest * time), 0.0

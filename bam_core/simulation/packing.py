@@ -85,6 +85,8 @@ def pack(
     Where the supply was not measured its last value counts, at first the nominal one. Of a firmware whose
     readings of the supply are aliased, their mean counts throughout, and the rest is kept apart.
 
+    In open loop the duty takes the place of the goal, and acts at once: no controller has to read it first.
+
     Args:
         recordings: at least one.
         firmware: position controller that ran.
@@ -94,8 +96,6 @@ def pack(
             uncertain.
         slew: put the means of the firmware's set-points for those of goals, see `set_points`; `dt` is a
             multiple of its period.
-
-    Of a run in open loop the duty takes the place of the goal, and acts at once: no controller has to see it.
 
     Raises:
         BamError: the time between restarts is not above zero; or duties are for a firmware that is asked for

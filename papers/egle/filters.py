@@ -35,8 +35,8 @@ _LONGEST = 151  # samples, of figs. 7.3 and 7.4
 _FAST = 0.6  # rad/s, from which the Stribeck curve is over: 3·v_s
 _MARGIN = 0.1  # s at each end of a swing; half the longest window would reach beyond lift-off at 0.075 s
 _HIP = "right_hip_pitch"
-_ALIKE = 1.3
-_UNSEEN = 0.01  # s
+_ALIKE = 1.3  # ratio of errors below which two curves look alike
+_LEAST_VISIBLE_SHIFT = 0.01  # s
 _RINGING_TIME = 0.25  # s; the Butterworth filter has rung out by then
 
 
@@ -90,7 +90,7 @@ def filter_claims(errors: dict[str, tuple[float, float]], middle: dict[str, floa
     """
     savitzky, butterworth = f"S-G L={_LONGEST}", f"Butterworth {_CUTOFF:g} Hz"
     longest, butter = errors[savitzky], errors[butterworth]
-    far = middle[butterworth] / middle[savitzky]
+    ratio_inside = middle[butterworth] / middle[savitzky]
     slow, fast = (butter[index] / longest[index] for index in (0, 1))
     is_accurate = errors["unfiltered"][0] < VERY_ACCURATE * KNEE_FRICTION.coulomb
     windows = [errors[f"S-G L={length}"][0] for length in (51, 101, _LONGEST)]
@@ -114,10 +114,10 @@ def filter_claims(errors: dict[str, tuple[float, float]], middle: dict[str, floa
             1.0 / _ALIKE < slow < _ALIKE and is_accurate,
             "±30 %: curves that differ by a third no longer look alike; without a filter friction is found"
             f" very accurately, to {VERY_ACCURATE:.0%} of F_c, for where none is found, all err alike",
-            contradicts=not 1.0 / _ALIKE < far < _ALIKE,
+            contradicts=not 1.0 / _ALIKE < ratio_inside < _ALIKE,
             reason=f"from {_RINGING_TIME:g} s after lift-off to {_RINGING_TIME:g} s before touch-down"
-            f" it is {far:.2f}: forward and backward, the Butterworth filter rings, and brings impacts"
-            " from further away into the swing than the window of S-G",
+            f" it is {ratio_inside:.2f}: forward and backward, the Butterworth filter rings, and brings"
+            " impacts from further away into the swing than the window of S-G",
         ),
         claim(
             "construction",
@@ -172,8 +172,8 @@ def _power_claims(estimates: dict[str, FrictionEstimate], moved: Sequence[float]
             f" {len(moved)} places in all swings of the leg",
             "not significantly changed",
             1e3 * max(moved, default=np.inf),
-            max(moved, default=np.inf) < _UNSEEN,
-            f"{1e3 * _UNSEEN:g} ms of a swing of 800 ms: no more is seen in the figure",
+            max(moved, default=np.inf) < _LEAST_VISIBLE_SHIFT,
+            f"{1e3 * _LEAST_VISIBLE_SHIFT:g} ms of a swing of 800 ms: no more is seen in the figure",
             "ms",
             reason="the filter mixes friction from before and after a reversal, over 151 ms",
         ),
@@ -186,11 +186,11 @@ def _moved(walks: Walks, estimates: Mapping[str, FrictionEstimate]) -> list[floa
     for support in walks.knee.supports:
         if support.feet == (SOLES[1],):
             part = _part(time, support)
-            one, other = (
+            unfiltered, filtered = (
                 _crossings(time[part], _lacking(estimates[name], KNEE, part))
                 for name in ("unfiltered", f"S-G L={_LONGEST}")
             )
-            moved += [float(np.min(np.abs(other - place), initial=np.inf)) for place in one]
+            moved += [float(np.min(np.abs(filtered - place), initial=np.inf)) for place in unfiltered]
     return moved
 
 
@@ -203,10 +203,10 @@ def _part(time: Array, support: Support) -> slice:
 def _inner(walks: Walks, swing: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which samples of swings are far from lift-off and touch-down."""
     time = walks.knee.log.time
-    far = np.zeros_like(swing)
+    is_inner = np.zeros_like(swing)
     for support in walks.knee.supports:
-        far |= (time > support.start + _RINGING_TIME) & (time < support.end - _RINGING_TIME)
-    return np.asarray(swing & far)
+        is_inner |= (time > support.start + _RINGING_TIME) & (time < support.end - _RINGING_TIME)
+    return np.asarray(swing & is_inner)
 
 
 def _crossings(time: Array, signal: Array) -> Array:

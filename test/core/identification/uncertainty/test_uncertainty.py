@@ -228,7 +228,7 @@ def test_a_way_down_that_no_step_could_go_is_uncertainty(monkeypatch: pytest.Mon
     here = sensitivity(Rollout.for_servo(logs, servo), space, vector)
     open_way = uncertainty_terms(servo, vector, logs, here)
     monkeypatch.setattr(
-        "bam_core.identification.uncertainty.uncertainty.follow",
+        "bam_core.identification.uncertainty.terms.follow",
         lambda rollout, at: replace(at, residuals=residuals_at(rollout, at.vector)),
     )
     unreachable = uncertainty_terms(servo, vector, logs, here)
@@ -254,7 +254,7 @@ def test_errors_of_the_simulation_count_as_none_of_the_logs_disagreement() -> No
 
 def test_the_bias_of_the_steps_is_what_far_finer_steps_are_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "bam_core.identification.uncertainty.uncertainty.follow",
+        "bam_core.identification.uncertainty.terms.follow",
         lambda rollout, at: replace(at, residuals=residuals_at(rollout, at.vector)),
     )
     servo = mx106("m1")
