@@ -24,15 +24,15 @@ class PositionFirmware(ABC):
     """The position loop of a firmware: once per period it puts out clip(K·(e + T·ė + z) - B·θ̇, ±limit).
 
     That is a duty where it sets the motor's voltage (`VoltageFirmware`), and a current where a current
-    regulator follows (`CurrentFirmware`). The error e is θ_d - θ with the set-point θ_d,
-    which follows the goal at limited speed (`followed`) and acceleration (`profiled`). The error is shaped
-    by a dead band (`shaped_error`). Most firmwares have no such limits and no dead band.
+    regulator follows (`CurrentFirmware`). The error e is θ_d - θ with the set-point θ_d, which follows the
+    goal at limited speed (`followed`) and acceleration (`profiled`). The error is shaped by a dead band
+    (`shaped_error`). Most firmwares have no such limits and no dead band.
 
     T belongs to the derivative gain, and is 0 without one. ė is the rate of the error, before it is shaped,
     since the last period; in the first one it is -θ̇. z belongs to the integral gain, see `integrated`, and
     is 0 without one. Where torque comes on, the set-point starts where the servo is, and the integral at 0.
-    Protection may limit the demand
-    further, to less than ±limit; what it does depends on past demands, which `demand` does not know.
+    Protection may limit the demand further, to less than ±limit. It depends on past demands, which `demand`
+    does not know.
 
     No maker documents how its integral is limited. Here |K·z| is at most ±limit: a larger integral could
     change no demand but would have to be unwound, and a smaller one could not hold every load that the servo
