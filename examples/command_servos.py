@@ -47,9 +47,9 @@ for goal in (here + 0.3, here):
     end = time.monotonic() + TIMEOUT
     while abs(newest["states"].position[0] - goal) > 0.05 and time.monotonic() < end:
         # Over and over: torque goes off where commands stay away.
-        commands.publish(ServoCommands(name=[joint], torque_enable=[True], position=[goal]))
+        commands.publish(ServoCommands(name=[joint], torque_enabled=[True], goal_position=[goal]))
         rclpy.spin_once(node, timeout_sec=0.02)
     print(f"{joint}: at {newest['states'].position[0]:.2f} rad, goal {goal:.2f} rad")
-commands.publish(ServoCommands(name=[joint], torque_enable=[False], position=[math.nan]))
+commands.publish(ServoCommands(name=[joint], torque_enabled=[False], goal_position=[math.nan]))
 call(Trigger, "reboot")  # ends what a servo has shut down for, such as an overload
 rclpy.shutdown()

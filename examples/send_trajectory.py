@@ -54,7 +54,7 @@ class Sender(Node):
             joints = list(self.states.name)
             nowhere = [math.nan] * len(joints)
             self.commands.publish(
-                ServoCommands(name=joints, torque_enable=[self.torque] * len(joints), position=nowhere)
+                ServoCommands(name=joints, torque_enabled=[self.torque] * len(joints), goal_position=nowhere)
             )
 
     def ready(self) -> bool:

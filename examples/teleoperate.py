@@ -24,7 +24,7 @@ commands = node.create_publisher(ServoCommands, f"/{follower}/servo_commands", 1
 def follow(states: ServoStates) -> None:
     """Command the leader's positions. The first ones are approached slowly: `torque_on_speed`."""
     torque = [True] * len(states.name)
-    commands.publish(ServoCommands(name=states.name, torque_enable=torque, position=states.position))
+    commands.publish(ServoCommands(name=states.name, torque_enabled=torque, goal_position=states.position))
 
 
 node.create_subscription(ServoStates, f"/{leader}/servo_states", follow, qos_profile_sensor_data)

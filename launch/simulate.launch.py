@@ -29,7 +29,9 @@ from bam_ros.text.launch_notices import NoPythonModule, NoRviz, NoUrdf
 
 ARGUMENTS = (
     Argument(
-        name="model", default="", description="MJCF or URDF file of the robot; empty: the pendulum bench"
+        name="model",
+        default="",
+        description="MJCF or URDF file of the robot, also package://NAME/PATH; empty: the pendulum bench",
     ),
     Argument(
         name="joints", default=["joint"], description="joints that servos drive, names separated by commas"
@@ -224,7 +226,9 @@ def root_link(urdf: str) -> str:
 def robot_urdf(values: LaunchValues) -> str | None:
     """Return the robot that the arguments name as URDF; None where there is none."""
     if values["model"]:
-        file = Path(values["model"]).with_suffix(".urdf")
+        from bam_ros.node.model_file import model_file
+
+        file = Path(model_file(values["model"])).with_suffix(".urdf")
         return file.read_text(encoding="utf-8") if file.is_file() else None
     from bam_core.mujoco import bench_urdf
     from bam_core.servo.pendulum import PendulumBench

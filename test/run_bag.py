@@ -17,11 +17,14 @@ MESSAGES = Path(__file__).parents[1] / "msg"
 COMMON = {
     "std_msgs/msg/Header": "builtin_interfaces/Time stamp\nstring frame_id\n",
     "builtin_interfaces/msg/Time": "int32 sec\nuint32 nanosec\n",
+    "builtin_interfaces/msg/Duration": "int32 sec\nuint32 nanosec\n",
     "std_msgs/msg/UInt64": "uint64 data\n",
 }
 RUN, STATES, COMMANDS = (f"bam_bench/msg/{name}" for name in ("BenchRun", "ServoStates", "ServoCommands"))
 START = 1_700_000_000_123_456_789
 PERIOD = 2_000_000
+
+_OTHER_GOALS = ("goal_velocity", "goal_current", "goal_duty")
 
 
 def read_definition(msgtype: str) -> str:
@@ -72,8 +75,7 @@ class RunBag:
             "demand_limit": np.inf,
             "supply_voltage": 15.0,
             "script": "sin_sin",
-            "duration": 5.0,
-            "start": self.time(START),
+            "duration": self.duration(5.0),
             "session": "test",
             "operator_note": "",
             "software_version": "0.1.0",
@@ -93,6 +95,10 @@ class RunBag:
         kind = self.store.types["builtin_interfaces/msg/Time"]
         return kind(sec=int(nanoseconds // 10**9), nanosec=int(nanoseconds % 10**9))
 
+    def duration(self, seconds: float) -> Any:
+        kind = self.store.types["builtin_interfaces/msg/Duration"]
+        return kind(sec=int(seconds // 1), nanosec=round(seconds % 1 * 1e9))
+
     def header(self, nanoseconds: int) -> Any:
         return self.store.types["std_msgs/msg/Header"](stamp=self.time(nanoseconds), frame_id="")
 
@@ -102,9 +108,8 @@ class RunBag:
             for name, msgtype in (("bench_run", RUN), ("servo_states", STATES), ("servo_commands", COMMANDS))
         }
         bag = BagWriter(directory, topics)
-        starts = [self.run["start"], *map(self.time, self.later_starts)] if self.run else []
-        for start in starts:
-            run = self.store.types[RUN](**{**self.run, "start": start})
+        for start in (START, *self.later_starts) if self.run else ():
+            run = self.store.types[RUN](header=self.header(int(start)), **self.run)
             bag.write(f"{self.namespace}/bench_run", int(START), self.cdr(run, RUN))
         for stamp, position in self.commands:
             self.write_command(bag, stamp, position)
@@ -137,6 +142,7 @@ class RunBag:
             goal_position=both(self.goal[index]),
             torque_enabled=np.array([False] * (joints - 1) + [bool(self.enabled[index])]),
             hardware_error=np.zeros(joints, np.uint32),
+            **dict.fromkeys(_OTHER_GOALS, np.full(joints, np.nan)),
             **(
                 {"read_after": np.array(self.read_after)}
                 if " read_after " in self.definitions[STATES]
@@ -149,8 +155,9 @@ class RunBag:
         command = self.store.types[COMMANDS](
             header=self.header(stamp),
             name=["elbow"],
-            torque_enable=np.array([True]),
-            position=np.array([position]),
+            torque_enabled=np.array([True]),
+            goal_position=np.array([position]),
+            **dict.fromkeys(_OTHER_GOALS, np.array([np.nan])),
         )
         bag.write(f"{self.namespace}/servo_commands", stamp, self.cdr(command, COMMANDS))
 

@@ -31,26 +31,35 @@ TOPICS: Mapping[str, str] = MappingProxyType(
 DEFINITIONS: Mapping[str, str] = MappingProxyType(
     {
         "builtin_interfaces/msg/Time": "int32 sec\nuint32 nanosec\n",
+        "builtin_interfaces/msg/Duration": "int32 sec\nuint32 nanosec\n",
         "std_msgs/msg/Header": "builtin_interfaces/Time stamp\nstring frame_id\n",
         RUN: (
-            "uint32 FORMAT=1\nuint32 format\nstring servo\nint16 id\nstring joint\nstring firmware\n"
+            "std_msgs/Header header\nuint32 FORMAT=1\nuint32 format\nstring servo\nint16 id\nstring joint\n"
+            "string firmware\n"
             "float64 mass\nfloat64 arm_mass\nfloat64 length\nfloat64 kp\nfloat64 ki\nfloat64 kd\n"
-            "float64 demand_limit\nfloat64 supply_voltage\nstring script\nfloat64 duration\n"
-            "builtin_interfaces/Time start\nstring session\nstring operator_note\nstring software_version\n"
+            "float64 demand_limit\nfloat64 supply_voltage\nstring script\n"
+            "builtin_interfaces/Duration duration\nstring session\nstring operator_note\n"
+            "string software_version\n"
         ),
         STATES: (
             "std_msgs/Header header\nuint64 sequence\nstring[] name\nfloat64[] position\nfloat64[] velocity\n"
             "float64[] current\nfloat64[] duty\nfloat64[] effort\nfloat64[] voltage\nfloat64[] temperature\n"
-            "float64[] goal_position\nbool[] torque_enabled\nuint32[] hardware_error\nfloat64[] read_after\n"
+            "float64[] goal_position\nfloat64[] goal_velocity\nfloat64[] goal_current\nfloat64[] goal_duty\n"
+            "bool[] torque_enabled\nuint32[] hardware_error\nfloat64[] read_after\n"
             "uint32 ERROR_INPUT_VOLTAGE=1\nuint32 ERROR_OVERHEATING=2\nuint32 ERROR_OVERLOAD=4\n"
             "uint32 ERROR_ENCODER=8\nuint32 ERROR_ELECTRICAL_SHOCK=16\nuint32 ERROR_ANGLE_LIMIT=32\n"
             "uint32 ERROR_RANGE=64\nuint32 ERROR_CHECKSUM=128\nuint32 ERROR_INSTRUCTION=256\n"
+            "uint32 ERROR_DRIVE=512\n"
         ),
-        COMMANDS: "std_msgs/Header header\nstring[] name\nbool[] torque_enable\nfloat64[] position\n",
+        COMMANDS: (
+            "std_msgs/Header header\nstring[] name\nbool[] torque_enabled\nfloat64[] goal_position\n"
+            "float64[] goal_velocity\nfloat64[] goal_current\nfloat64[] goal_duty\n"
+        ),
     }
 )
 
 _JOINT = "joint"
+_OTHER_GOALS = ("goal_velocity", "goal_current", "goal_duty")
 
 
 def write_bag(
@@ -105,6 +114,7 @@ class _Messages:
         usual = load_servo(recording.servo).firmware.name if recording.servo in servo_names() else ""
         return self._cdr(
             RUN,
+            header=self._stamped(self._start),
             format=1,
             servo=recording.servo,
             id=-1,
@@ -119,8 +129,9 @@ class _Messages:
             demand_limit=recording.demand_limit,
             supply_voltage=recording.supply_voltage,
             script=recording.script,
-            duration=math.ceil(float(recording.time[-1]) * 1e3 + 1.0) * 1e-3,  # no sample is beyond it
-            start=self._time(self._start),
+            duration=self._duration(
+                math.ceil(float(recording.time[-1]) * 1e3 + 1.0)
+            ),  # no sample is beyond it
             session="",
             operator_note=f"imported from {recording.source.name}",
             software_version=__version__,
@@ -143,6 +154,7 @@ class _Messages:
             torque_enabled=recording.torque_enabled[index : index + 1],
             hardware_error=np.zeros(1, dtype=np.uint32),
             read_after=np.zeros(0),
+            **dict.fromkeys(_OTHER_GOALS, np.array([np.nan])),
             **measured,
         )
 
@@ -152,12 +164,20 @@ class _Messages:
             COMMANDS,
             header=self._header(index),
             name=[_JOINT],
-            torque_enable=recording.torque_enabled[index : index + 1],
-            position=recording.goal_position[index : index + 1],
+            torque_enabled=recording.torque_enabled[index : index + 1],
+            **dict.fromkeys(_OTHER_GOALS, np.array([np.nan])),
+            goal_position=recording.goal_position[index : index + 1],
         )
 
     def _header(self, index: int) -> Any:
-        return self._types["std_msgs/msg/Header"](stamp=self._time(self.stamps[index]), frame_id="")
+        return self._stamped(self.stamps[index])
+
+    def _stamped(self, nanoseconds: int) -> Any:
+        return self._types["std_msgs/msg/Header"](stamp=self._time(nanoseconds), frame_id="")
+
+    def _duration(self, milliseconds: int) -> Any:
+        kind = self._types["builtin_interfaces/msg/Duration"]
+        return kind(sec=milliseconds // 1000, nanosec=milliseconds % 1000 * 1_000_000)
 
     def _time(self, nanoseconds: int) -> Any:
         kind = self._types["builtin_interfaces/msg/Time"]

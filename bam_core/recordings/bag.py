@@ -31,6 +31,7 @@ from bam_core.recordings.message_decoder import BagContents, TypedMessage
 from bam_core.recordings.plain_bag import PLAIN_TYPES, PlainBag, read_plain_bag
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
+from bam_core.recordings.run_end import seconds_of
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.finding import log_findings
 from bam_core.text.recording_findings import Interrupted
@@ -72,7 +73,7 @@ def read_bag(
 ) -> Recording:
     """Read one run.
 
-    Time is the states' acquisition stamp since ``BenchRun.start``, cut to the planned duration; the joint is
+    Time is the states' acquisition stamp since ``BenchRun.header``, cut to the planned duration; the joint is
     the one that ``BenchRun`` names. A goal that the servo does not report is taken from the commands.
 
     A bag without ``BenchRun`` is of another recorder, such as ``ros2 bag record``: a ``bench.yaml`` must have
@@ -114,16 +115,17 @@ def read_bag(
     index = [list(state.name).index(joint) for state in states]
     time = np.array(
         [
-            _since(state.header.stamp, run.start) + read_after(state, i)
+            _since(state.header.stamp, run.header.stamp) + read_after(state, i)
             for state, i in zip(states, index, strict=True)
         ]
     )
-    planned = run.duration if run.duration > 0 else np.inf
+    duration = seconds_of(run.duration)
+    planned = duration if duration > 0.0 else np.inf
     inside = (time >= 0) & (time <= planned)
     if not inside.any():
         raise BadData(
             f"states of joint '{joint}'",
-            f"none lies within the run, 0 to {run.duration:g} s after its first command",
+            f"none lies within the run, 0 to {duration:g} s after its first command",
             advice="record the run again",
         ).within(path)
     time = time[inside]
@@ -171,7 +173,7 @@ def read_bag(
     )
     if cut:
         kind = "no_index" if finished else "cut"
-        cut_off = Interrupted(kind=kind, source=path, duration=float(time[-1]), planned=run.duration)
+        cut_off = Interrupted(kind=kind, source=path, duration=float(time[-1]), planned=duration)
         log_findings(log, [cut_off])
     return recording
 
@@ -226,7 +228,7 @@ def _run(path: Path, files: int, messages: Sequence[TypedMessage], cut: bool) ->
             advice="write bench.yaml, as in set: {mass: 0.5, length: 0.1, kp: 32, motor: mx106, vin: 15},"
             " or record with 'bam record'",
         )
-    if len({_since(run.start, runs[0].start) for run in runs}) > 1:
+    if len({_since(run.header.stamp, runs[0].header.stamp) for run in runs}) > 1:
         raise Malformed(
             path,
             "holds several runs",
@@ -243,12 +245,13 @@ def _run(path: Path, files: int, messages: Sequence[TypedMessage], cut: bool) ->
             expected=f"at most {RUN_FORMAT}, the newest that this version reads",
             advice="update bam_bench",
         )
-    if not 0.0 <= run.duration < math.inf:
+    duration = seconds_of(run.duration)
+    if duration < 0.0:
         raise OutOfRange(
             "duration",
-            run.duration,
+            duration,
             "seconds, 0 where the run has no planned end",
-            printed=f"{run.duration:g}",
+            printed=f"{duration:g}",
             advice="record the run again",
         ).within(path)
     return run
@@ -315,9 +318,9 @@ def _goals(
         return goals
     stamps, positions = [], []
     for command in commands:
-        for name, position in zip(command.name, command.position, strict=False):
+        for name, position in zip(command.name, command.goal_position, strict=False):
             if name == joint and np.isfinite(position):
-                stamps.append(_since(command.header.stamp, run.start))
+                stamps.append(_since(command.header.stamp, run.header.stamp))
                 positions.append(position)
     if not stamps:
         return goals

@@ -203,7 +203,8 @@ class _Contents:
             _note(self.fed_back, moment, names, _positions(value, "feedback", "actual"))
             _note(self.controlled, moment, names, _positions(value, "output", "reference", "desired"))
         else:
-            _note(self.sent, moment, names, value.position)
+            goals = value.goal_position if message.type == COMMANDS_TYPE else value.position
+            _note(self.sent, moment, names, goals)
 
     def add_trajectories(self) -> None:
         """Add the goals between the points of trajectories, once all positions are there."""

@@ -6,11 +6,12 @@ Neither ROS 2 nor the message packages are needed.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import product
+from itertools import product, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -168,23 +169,33 @@ def uncompressed(data: bytes) -> bytes:
 
 
 def _decoded(store: Any, data: bytes, name: str) -> Any:
-    """Decode a message; its last field may be an empty sequence of 8-byte numbers.
+    """Decode a message; its last fields may be empty sequences of 8-byte numbers.
 
-    Fast CDR aligns its elements even where there are none. rosbags expects no bytes there, and refuses them.
+    Fast CDR aligns their elements even where there are none. rosbags expects no bytes there, and raises.
     """
     try:
         return store.deserialize_cdr(data, name)
     except SerdeError:
-        if len(data) % 8 != _ENCAPSULATION or not _ends_with_long_numbers(store, name):
+        if len(data) % 8 != _ENCAPSULATION:
             raise
-        return store.deserialize_cdr(data[:-_ALIGNMENT], name)
+        for count in range(1, _long_numbers_at_the_end(store, name) + 1):
+            for first in (
+                len(data) - 2 * _ALIGNMENT * count,
+                len(data) - 2 * _ALIGNMENT * count + _ALIGNMENT,
+            ):
+                others = (len(data) - 2 * _ALIGNMENT * index for index in range(1, count))
+                if any(any(data[start : start + _ALIGNMENT]) for start in (first, *others)):
+                    continue  # a length that is not 0
+                with contextlib.suppress(SerdeError):
+                    return store.deserialize_cdr(data[:first] + bytes(_ALIGNMENT * count), name)
+        raise
 
 
-def _ends_with_long_numbers(store: Any, name: str) -> bool:
-    """Return whether the last field of a type is a sequence of numbers that are aligned to 8 bytes."""
+def _long_numbers_at_the_end(store: Any, name: str) -> int:
+    """Return how many of the last fields of a type are sequences of numbers that are aligned to 8 bytes."""
     _, fields = store.fielddefs[name]
-    kind, content = fields[-1][1]
-    return bool(kind == Nodetype.SEQUENCE and content[0] in _LONG_NUMBERS)
+    kinds = (kind == Nodetype.SEQUENCE and content[0] in _LONG_NUMBERS for _, (kind, content) in fields[::-1])
+    return sum(1 for _ in takewhile(bool, kinds))
 
 
 def _fits(store: Any, data: bytes, name: str) -> bool:

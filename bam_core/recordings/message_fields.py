@@ -16,14 +16,14 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
     "builtin_interfaces/msg/Time": _TIME,
     "std_msgs/msg/Header": _HEADER,
     "bam_bench/msg/BenchRun": {
+        **_STAMPED,
         "format": "uint32",
         "servo": "string",
         "joint": "string",
         "firmware": "string",
         **dict.fromkeys(("mass", "arm_mass", "length", "kp", "ki", "kd", "supply_voltage"), "float64"),
         "script": "string",
-        "duration": "float64",
-        "start": "builtin_interfaces/msg/Time",
+        "duration": "builtin_interfaces/msg/Duration",
         "demand_limit?": "float64",
     },
     "bam_bench/msg/ServoStates": {
@@ -34,7 +34,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         ),
         "torque_enabled": "bool[]",
     },
-    "bam_bench/msg/ServoCommands": {**_STAMPED, "name": "string[]", "position": _NUMBERS},
+    "bam_bench/msg/ServoCommands": {**_STAMPED, "name": "string[]", "goal_position": _NUMBERS},
     "bam_bench/msg/ServoConfiguration": {
         "name": "string[]",
         "servo": "string[]",

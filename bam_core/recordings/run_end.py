@@ -33,15 +33,17 @@ def reaches_its_end(files: Sequence[Path]) -> bool:
         return False
     messages = [message for content in contents for message in content.messages]
     runs = [message.value for message in messages if message.type == _RUN]
-    stamps = [_seconds(message.value.header.stamp) for message in messages if message.type == _STATES]
+    stamps = [seconds_of(message.value.header.stamp) for message in messages if message.type == _STATES]
     if not runs:  # of another recorder, which has finished it
         return bool(contents) and all(content.complete for content in contents)
     if not stamps:
         return False
-    if not runs[-1].duration > 0.0:
+    planned = seconds_of(runs[-1].duration)
+    if not planned > 0.0:
         return all(content.complete for content in contents)
-    return max(stamps) - _seconds(runs[-1].start) >= runs[-1].duration - _SLACK
+    return max(stamps) - seconds_of(runs[-1].header.stamp) >= planned - _SLACK
 
 
-def _seconds(stamp: Any) -> float:
-    return float(stamp.sec) + 1e-9 * float(stamp.nanosec)
+def seconds_of(time: Any) -> float:
+    """Return a builtin_interfaces Time or Duration in s, as exactly as a float can."""
+    return float(time.sec) + 1e-9 * float(time.nanosec)

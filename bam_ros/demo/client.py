@@ -85,7 +85,7 @@ class DemoClient:
             outcome = result.result().result
         finally:
             client.destroy()
-        if not outcome.success:
+        if outcome.error_code != outcome.SUCCESSFUL:
             raise BamError(outcome.message).within(name)
         return outcome
 

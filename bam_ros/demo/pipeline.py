@@ -19,6 +19,7 @@ from std_srvs.srv import Trigger
 from bam_core.mujoco import simulate_recording
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
+from bam_core.recordings.run_end import seconds_of
 from bam_core.servo.model import ServoModel, load_servo
 from bam_ros.demo.bench import DemoBench
 from bam_ros.demo.client import DemoClient
@@ -100,7 +101,8 @@ def record(client: DemoClient, output: Path) -> list[Path]:
 
         def show(feedback: Any) -> None:
             if feedback.runs:
-                share = min(feedback.elapsed / feedback.duration, 1.0) if feedback.duration else 0.0
+                duration = seconds_of(feedback.duration)
+                share = min(seconds_of(feedback.elapsed) / duration, 1.0) if duration else 0.0
                 words = f"run {feedback.run} of {feedback.runs}: {feedback.label}"
                 line = words.rpartition(": ")[0]  # without what the run is doing just now
                 stage.go(feedback.run - 1 + share, words, line, float(feedback.runs))

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from bam_ros.driver.goal_shaper import JointCommand
 
 _IDLE = JointCommand()
+_STILL_AFTER = 0.5
+"""Share of the timeout after which a set-point is 0; in the rest the servo stops, then torque goes off."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +29,17 @@ class CommandStreams:
     A stream ends where no command named its joint for `timeout`; that joint is released, the others go on.
     `take` may be called from another thread than the rest.
 
+    A velocity, current or duty moves a joint on while nothing comes: after half of that time it is 0.
+
     Args:
         joints: how many there are.
         timeout: s, on the clock of the bus.
+        by_setpoint: joints that are commanded by a velocity, a current or a duty.
     """
 
-    def __init__(self, joints: int, timeout: float) -> None:
+    def __init__(self, joints: int, timeout: float, by_setpoint: Collection[int] = ()) -> None:
         self._timeout = timeout
+        self._by_setpoint = frozenset(by_setpoint)
         self._lock = threading.Lock()
         self._received = [_Received()] * joints
         self._ended: set[int] = set()
@@ -90,11 +96,21 @@ class CommandStreams:
             return current
         with self._lock:
             for index, received in enumerate(self._received):
-                if received.command.torque_enable and now - received.time > self._timeout:
+                age = now - received.time
+                if received.command.torque_enable and age > self._timeout:
                     self._received[index] = _Received()
                     self._ended.add(index)
-            alive = [received.time for received in self._received if received.command.torque_enable]
-            self._current_until = min(alive, default=math.inf) + self._timeout
+                elif self._moves_on(index) and age > _STILL_AFTER * self._timeout:
+                    stopped = replace(received.command, setpoint=0.0)
+                    self._received[index] = replace(received, command=stopped)
+            self._current_until = min(
+                (
+                    received.time + self._timeout * (_STILL_AFTER if self._moves_on(index) else 1.0)
+                    for index, received in enumerate(self._received)
+                    if received.command.torque_enable
+                ),
+                default=math.inf,
+            )
             self._current = tuple(received.command for received in self._received)
             return self._current
 
@@ -120,6 +136,11 @@ class CommandStreams:
             self._ended.clear()
             self._current = None
 
+    def _moves_on(self, index: int) -> bool:
+        """Return whether the command in force moves a joint on without an end."""
+        command = self._received[index].command
+        return index in self._by_setpoint and command.torque_enable and command.setpoint != 0.0
+
     @staticmethod
     def _merged(before: JointCommand, command: JointCommand) -> JointCommand:
         """Return a command whose position is the goal in force where it names none.
@@ -127,5 +148,5 @@ class CommandStreams:
         A released joint has no goal in force: torque that goes on without a position holds it where it is.
         """
         if math.isnan(command.position) and command.torque_enable and before.torque_enable:
-            return JointCommand(torque_enable=True, position=before.position)
+            return replace(command, position=before.position)
         return command

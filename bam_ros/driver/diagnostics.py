@@ -111,6 +111,8 @@ def _servo_status(
         values["model"] = identity.servo
     if identity.id >= 0:
         values["id"] = str(identity.id)
+    if identity.firmware:
+        values["firmware"] = identity.firmware
     device = f"{bus.device} id {identity.id}" if bus.device and identity.id >= 0 else bus.device
     return _status(f"{node}: {name}", level, "; ".join(errors) or f"torque {torque}", values, device)
 

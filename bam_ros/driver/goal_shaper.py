@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from bam_ros.driver.command_kind import CommandKind
+from bam_ros.driver.joint_limits import Range
 from bam_ros.driver.servo_bus import ServoGoal, ServoSample
+from bam_ros.driver.setpoint_limits import JointMotion, limited_setpoint
 
+_POSITION = CommandKind.POSITION
 _LONGEST_STEP = 0.02  # s; a step up to this length is never treated as a stall
 _RECENT = 5  # periods that are remembered; at least one of them is assumed to be normal
 
@@ -21,10 +25,12 @@ class JointCommand:
     Attributes:
         torque_enable: whether the servo shall hold its goal.
         position: goal, rad; NaN: the goal in force, or where the servo is when torque goes on.
+        setpoint: velocity, current or duty of a joint that is commanded by one, rad/s, A or 1; NaN: 0.
     """
 
     torque_enable: bool = False
     position: float = math.nan
+    setpoint: float = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,23 +46,44 @@ class GoalSpeeds:
     limit: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class SetpointRules:
+    """What joints are commanded by, and what bounds that.
+
+    Attributes:
+        kinds: of each joint.
+        limits: returns the lowest and highest position of each, rad.
+        largest: returns the largest set-point of each, rad/s, A or 1.
+    """
+
+    kinds: Sequence[CommandKind]
+    limits: Callable[[], Sequence[Range]]
+    largest: Callable[[], Sequence[float]]
+
+
 class GoalShaper:
     """Turns commands into goals that never jump.
 
     When torque goes on the goal is where the servo is. From there it moves towards the commanded position at
     `GoalSpeeds.torque_on`. Once it has caught up it follows, never faster than `GoalSpeeds.limit`.
 
+    Velocities, currents and duties begin at 0 when torque goes on; see `limited_setpoint`.
+
     Args:
         servos: how many there are.
         speeds: of the goals.
+        setpoints: what joints are commanded by, and within which limits; None: all by position.
 
     Attributes:
         speeds: see above; they may change.
     """
 
-    def __init__(self, servos: int, speeds: GoalSpeeds) -> None:
+    def __init__(self, servos: int, speeds: GoalSpeeds, setpoints: SetpointRules | None = None) -> None:
         self.speeds = speeds
-        self._goal: list[float | None] = [None] * servos  # None: released
+        self._rules = setpoints
+        kinds = setpoints.kinds if setpoints is not None else ()
+        self._by_setpoint = {index: kind for index, kind in enumerate(kinds) if kind is not _POSITION}
+        self._goal: list[float | None] = [None] * servos  # position or set-point; None: released
         self._caught_up = [False] * servos
         self._periods: deque[float] = deque(maxlen=_RECENT)  # s, of the last calls that let time pass
 
@@ -79,12 +106,37 @@ class GoalShaper:
         """
         time = self._step_time(dt)
         for index, command in enumerate(commands):
-            self._goal[index] = (
-                self._next(index, command.position, sample, time) if command.torque_enable else None
-            )
+            if not command.torque_enable:
+                self._goal[index] = None
+            elif index in self._by_setpoint:
+                self._goal[index] = self._setpoint(index, command.setpoint, sample)
+            else:
+                self._goal[index] = self._next(index, command.position, sample, time)
+        torque = tuple(goal is not None for goal in self._goal)
+        goals = tuple(math.nan if goal is None else goal for goal in self._goal)
+        by_setpoint = self._by_setpoint
+        if not by_setpoint:
+            return ServoGoal(torque_enable=torque, position=goals)
         return ServoGoal(
-            torque_enable=tuple(goal is not None for goal in self._goal),
-            position=tuple(math.nan if goal is None else goal for goal in self._goal),
+            torque_enable=torque,
+            position=tuple(math.nan if index in by_setpoint else goal for index, goal in enumerate(goals)),
+            setpoint=tuple(goal if index in by_setpoint else math.nan for index, goal in enumerate(goals)),
+        )
+
+    def _setpoint(self, index: int, wanted: float, sample: ServoSample | None) -> float | None:
+        """Return the set-point of a joint; None: it stays released, for it is not known where it is."""
+        if sample is None or not math.isfinite(sample.position[index]):
+            return self._goal[index]
+        if self._goal[index] is None:
+            return 0.0
+        assert self._rules is not None
+        return limited_setpoint(
+            self._by_setpoint[index],
+            wanted,
+            JointMotion(position=sample.position[index], velocity=sample.velocity[index]),
+            limits=self._rules.limits()[index],
+            largest=self._rules.largest()[index],
+            speed=self.speeds.limit,
         )
 
     def _step_time(self, dt: float) -> float:

@@ -20,6 +20,7 @@ class LoopSettings:
         speed_limit: of the goal at any time, rad/s.
         following_error: largest distance between position and goal, rad; where it is exceeded for 0.5 s,
             torque goes off on all joints. 0: not checked.
+        velocity_error: likewise of joints commanded by velocity, between velocity and goal, rad/s.
         limits: lowest and highest goal of each joint, rad; a single pair is for all.
         groups: groups of joints that a fault of one of their servos stops alone: name -> places on the bus;
             any other joint stops all.
@@ -32,6 +33,7 @@ class LoopSettings:
     torque_on_speed: float = 2.0
     speed_limit: float = 20.0
     following_error: float = 2.0
+    velocity_error: float = 0.0
     limits: Sequence[Range] = (HALF_TURN,)
     groups: Mapping[str, Collection[int]] = field(default_factory=dict)
     failures: int = 5

@@ -7,9 +7,10 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName, Unsupported
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.text.notice import Notice
 
 EACH_ONCE = (
@@ -54,6 +55,8 @@ class ServoSample:
         voltage: supply at the servo's terminals, V.
         temperature: °C.
         goal_position: goal in force when the state was read, rad; NaN before the first one.
+        setpoint: likewise of joints that are commanded by velocity, current or duty: rad/s, A or duty; NaN of
+            others. Empty: there are none.
         torque_enabled: False where the H-bridge is released.
         hardware_error: bits of `bam_bench/msg/ServoStates`, 0 is healthy.
         read_after: when each servo was read, s after the stamp; empty: all at once.
@@ -71,6 +74,7 @@ class ServoSample:
     torque_enabled: tuple[bool, ...]
     hardware_error: tuple[int, ...]
     read_after: tuple[float, ...] = ()
+    setpoint: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,12 +84,13 @@ class ServoGoal:
     Attributes:
         torque_enable: False releases the servo.
         position: rad; NaN keeps the goal that is in force. Never NaN at the moment torque goes on.
-        duty: of the H-bridge, -1..1, where servos are commanded by duty; they then follow no position.
+        setpoint: rad/s, A or duty of servos that are commanded by these, see `ServoBus.command_kinds`; NaN of
+            others, which follow positions. Empty: 0 of all.
     """
 
     torque_enable: tuple[bool, ...]
     position: tuple[float, ...]
-    duty: tuple[float, ...] = ()
+    setpoint: tuple[float, ...] = ()
 
     @classmethod
     def released(cls, servos: int) -> ServoGoal:
@@ -146,10 +151,12 @@ class ServoIdentity:
     Attributes:
         servo: servo model, a name from `bam servos`; empty where unknown to the bus.
         id: on the bus; -1 without a bus.
+        firmware: its version, as it reports it; empty: it reports none.
     """
 
     servo: str = ""
     id: int = -1
+    firmware: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,6 +221,21 @@ class ServoBus(ABC):
     def position_limits(self) -> tuple[tuple[float, float], ...]:
         """Lowest and highest goal that each servo takes, rad; valid after `open`."""
         return ((-math.inf, math.inf),) * len(self.names)
+
+    @property
+    def command_kinds(self) -> tuple[CommandKind, ...]:
+        """What each joint is commanded by; known before `open`."""
+        return (CommandKind.POSITION,) * len(self.names)
+
+    @property
+    def setpoint_limits(self) -> tuple[float, ...]:
+        """Largest set-point of each joint that is commanded by one, rad/s, A or duty; valid after `open`."""
+        return (math.inf,) * len(self.names)
+
+    @property
+    def torque_constants(self) -> tuple[float, ...]:
+        """Torque of each joint per current of its motor, N·m/A; NaN: not known. Valid after `open`."""
+        return (math.nan,) * len(self.names)
 
     @property
     def law_settings(self) -> tuple[LawSettings, ...]:

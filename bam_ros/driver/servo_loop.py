@@ -10,14 +10,15 @@ from typing import TypeVar
 
 from bam_core.errors import BamError, Unavailable
 from bam_ros.driver.bus_statistics import BusCounter, BusStatistics
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.command_streams import CommandStreams
 from bam_ros.driver.fault_errors import FaultPersists, StillAsked
 from bam_ros.driver.following_guard import FollowingGuard
-from bam_ros.driver.goal_shaper import GoalShaper, GoalSpeeds, JointCommand
+from bam_ros.driver.goal_shaper import GoalShaper, GoalSpeeds, JointCommand, SetpointRules
 from bam_ros.driver.group_faults import GroupFaults
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
 from bam_ros.driver.joint_gate import JointGate, by_reason
-from bam_ros.driver.joint_limits import joint_limits
+from bam_ros.driver.joint_limits import Range, joint_limits
 from bam_ros.driver.loop_requests import LoopRequests
 from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.safety_events import (
@@ -94,16 +95,26 @@ class ServoLoop:
         self._on_event = on_event
         joints = len(bus.names)
         limits = tuple(settings.limits) * (joints if len(settings.limits) == 1 else 1)
-        self._streams = CommandStreams(joints, settings.command_timeout)
+        kinds = bus.command_kinds
+        by_setpoint = [index for index, kind in enumerate(kinds) if kind is not CommandKind.POSITION]
+        self._streams = CommandStreams(joints, settings.command_timeout, by_setpoint)
+
+        def ranges() -> Sequence[Range]:
+            return joint_limits(bus, limits)
+
         self._gate = JointGate(
             bus.names,
-            lambda: joint_limits(bus, limits),
+            ranges,
             CommandsEnded(timeout=settings.command_timeout, second=bus.second),
         )
         self._shaper = GoalShaper(
-            joints, GoalSpeeds(torque_on=settings.torque_on_speed, limit=settings.speed_limit)
+            joints,
+            GoalSpeeds(torque_on=settings.torque_on_speed, limit=settings.speed_limit),
+            SetpointRules(kinds=kinds, limits=ranges, largest=lambda: bus.setpoint_limits),
         )
-        self._guard = FollowingGuard(bus.names, settings.following_error, bus.second)
+        self._guard = FollowingGuard(
+            bus.names, settings.following_error, bus.second, kinds, settings.velocity_error
+        )
         self._safety = Safety()
         self._groups = GroupFaults(settings.groups)
         self._at_once = False  # whether the next exchange, which releases a group, waits for no period
@@ -192,6 +203,7 @@ class ServoLoop:
         def apply() -> None:
             self._shaper.speeds = GoalSpeeds(torque_on=settings.torque_on_speed, limit=settings.speed_limit)
             self._guard.largest = settings.following_error
+            self._guard.velocity = settings.velocity_error
             self._streams.set_timeout(settings.command_timeout)
             self._gate.silent = CommandsEnded(timeout=settings.command_timeout, second=self._bus.second)
 

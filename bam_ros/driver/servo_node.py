@@ -335,7 +335,9 @@ class ServoNode(LifecycleNode):
             self.get_logger().error(traceback.format_exc())
             return TransitionCallbackReturn.ERROR
         self._bus, self._joints = bus, bus.names
-        self._messages = StateMessages(bus.names, str(self.get_parameter("frame_id").value))
+        self._messages = StateMessages(
+            bus.names, str(self.get_parameter("frame_id").value), bus.command_kinds
+        )
         self._publish_configuration(bus)
         self.get_logger().info(summary)
         if self._by_position and not self._trajectory_actions:
@@ -396,6 +398,7 @@ class ServoNode(LifecycleNode):
             torque_on_speed=float(value("torque_on_speed")),
             speed_limit=float(value("speed_limit")),
             following_error=float(value("following_error")),
+            velocity_error=float(value("velocity_error")) if self.has_parameter("velocity_error") else 0.0,
             limits=self._limits,
             groups=self._stop_alone,
             failures=int(value("failures")),
@@ -435,7 +438,13 @@ class ServoNode(LifecycleNode):
 
     def _take_positions(self, bus: ServoBus, loop: ServoLoop, inputs: CommandInputs) -> None:
         """Begin to accept `joint_command` and trajectories."""
-        self._joint_command = JointCommandTopic(bus.names, inputs, self.get_logger().warning)
+        self._joint_command = JointCommandTopic(
+            bus.names,
+            inputs,
+            self.get_logger().warning,
+            bus.command_kinds,
+            lambda: bus.torque_constants,
+        )
         self._follower = TrajectoryFollower(
             bus, loop, inputs, lambda: joint_limits(bus, self._limits), self._follower_settings({})
         )
@@ -501,7 +510,7 @@ class ServoNode(LifecycleNode):
             return
         try:
             limits = joint_limits(self._bus, self._limits)
-            commands = parse_commands(message, self._bus.names, limits)
+            commands = parse_commands(message, self._bus.names, limits, self._bus.command_kinds)
         except BamError as error:
             commands = torque_off(message, self._bus.names)
             self._reject(
@@ -548,7 +557,7 @@ class ServoNode(LifecycleNode):
             return
         try:
             limits = joint_limits(self._bus, self._limits)
-            self._joint_command.take(message.name, message.position, limits)
+            self._joint_command.take(message.name, message.position, limits, message.velocity, message.effort)
             names = self._bus.names
             self._warn_of_fault(JOINT_COMMAND, [names.index(name) for name in message.name if name in names])
         except BamError as error:
@@ -568,6 +577,8 @@ class ServoNode(LifecycleNode):
             name=list(bus.names),
             servo=[identity.servo for identity in bus.identities],
             id=[identity.id for identity in bus.identities],
+            command_interface=[kind.value for kind in bus.command_kinds],
+            goal_limit=list(bus.setpoint_limits),
             position_min=[low for low, _ in limits],
             position_max=[high for _, high in limits],
             demand_limit=[law.demand_limit for law in bus.law_settings],

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Sequence
 
 from bam_bench.msg import ServoStates
 from sensor_msgs.msg import JointState
 
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.servo_bus import ServoSample
 
 
@@ -18,11 +20,17 @@ class StateMessages:
     Args:
         names: of the joints.
         frame_id: for the headers.
+        kinds: what each joint is commanded by; empty: position.
     """
 
-    def __init__(self, names: Sequence[str], frame_id: str) -> None:
+    def __init__(self, names: Sequence[str], frame_id: str, kinds: Sequence[CommandKind] = ()) -> None:
+        others = [kind for kind in CommandKind if kind is not CommandKind.POSITION]
+        self._fields = [(f"goal_{kind.value}", kind) for kind in others if kind in kinds]
+        self._kinds = tuple(kinds)
         self._joint_state = JointState(name=list(names))
         self._servo_states = ServoStates(name=list(names))
+        for kind in others:
+            setattr(self._servo_states, f"goal_{kind.value}", array("d", [math.nan] * len(names)))
         self._joint_state.header.frame_id = frame_id
         self._servo_states.header.frame_id = frame_id
 
@@ -41,6 +49,9 @@ class StateMessages:
         states.voltage = array("d", sample.voltage)
         states.temperature = array("d", sample.temperature)
         states.goal_position = array("d", sample.goal_position)
+        for field, kind in self._fields:
+            goals = zip(self._kinds, sample.setpoint or (math.nan,) * len(self._kinds), strict=True)
+            setattr(states, field, array("d", [goal if of is kind else math.nan for of, goal in goals]))
         states.torque_enabled = [bool(on) for on in sample.torque_enabled]  # numpy's own are refused
         states.hardware_error = array("I", sample.hardware_error)
         states.read_after = array("d", sample.read_after)

@@ -49,7 +49,7 @@ class TorqueServices:
         self, request: SetTorque.Request, response: SetTorque.Response
     ) -> SetTorque.Response:
         """Switch the torque of some joints."""
-        return self._answer(response, lambda: self._switch(tuple(request.name), on=request.torque_enable))
+        return self._answer(response, lambda: self._switch(tuple(request.name), on=request.torque_enabled))
 
     def reset_fault(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         """End a fault whose cause has passed; torque stays off until it is asked for."""

@@ -11,6 +11,7 @@ from bam_core.errors import BamError, Conflict, Unavailable
 from bam_core.recordings.joint_path import JointPath
 from bam_ros.driver.active_trajectory import ActiveTrajectory, Progress, goal_in_force
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_limits import Range
 from bam_ros.driver.servo_bus import ServoBus, ServoSample
@@ -219,6 +220,14 @@ class TrajectoryFollower:
         """Return what will be followed; raises _RefusedError."""
         sample, now = self._sample, self._bus.now()
         places, limits, tolerances = self._checked(goal)
+        kinds = self._bus.command_kinds
+        for place in places:
+            if kinds[place] is not CommandKind.POSITION:
+                raise _RefusedError(
+                    f"joint {self._bus.names[place]!r}: is commanded by {kinds[place].value} (expected"
+                    " position); leave it out, or set the parameter command_interfaces",
+                    ErrorCode.INVALID_JOINTS,
+                )
         if fault := self._loop.latched_fault(places):
             raise _RefusedError(f"torque is off: {fault}")
         if sample is None or any(not math.isfinite(sample.position[place]) for place in places):

@@ -71,6 +71,10 @@ class Transmission:
         """Return the velocity of the joint, rad/s."""
         return self.direction * servo / self.ratio
 
+    def servo_velocity(self, joint: float) -> float:
+        """Return the velocity of the servo, rad/s."""
+        return self.direction * joint * self.ratio
+
     def effort(self, servo: float) -> float:
         """Return the torque at the joint of a gear without losses, N·m: the power stays."""
         return self.direction * servo * self.ratio

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.servo_bus import LawSettings, ServoBus, ServoGoal, ServoSample
 from bam_ros.driver.transmission import DIRECT, Transmission
 from bam_ros.driver.wrapped_bus import WrappedBus
@@ -46,6 +47,20 @@ class TransmissionBus(WrappedBus):
         )
 
     @property
+    def setpoint_limits(self) -> tuple[float, ...]:
+        """Largest set-point of each joint: rad/s, A or duty."""
+        return tuple(
+            abs(value) for value in self._setpoints(Transmission.velocity, self._bus.setpoint_limits)
+        )
+
+    @property
+    def torque_constants(self) -> tuple[float, ...]:
+        """Torque of each joint per current of its motor, N·m/A."""
+        return tuple(
+            value * joint.ratio for value, joint in zip(self._bus.torque_constants, self._joints, strict=True)
+        )
+
+    @property
     def law_settings(self) -> tuple[LawSettings, ...]:
         """Which control law each servo has; no model has a gear behind its servo."""
         settings = []
@@ -64,7 +79,7 @@ class TransmissionBus(WrappedBus):
         return replace(
             goal,
             position=self._converted(Transmission.servo_position, goal.position),
-            duty=self._signed(goal.duty) if goal.duty else goal.duty,
+            setpoint=self._setpoints(Transmission.servo_velocity, goal.setpoint),
         )
 
     def _to_joints(self, sample: ServoSample) -> ServoSample:
@@ -76,6 +91,16 @@ class TransmissionBus(WrappedBus):
             duty=self._signed(sample.duty),
             effort=self._converted(Transmission.effort, sample.effort),
             goal_position=self._converted(Transmission.position, sample.goal_position),
+            setpoint=self._setpoints(Transmission.velocity, sample.setpoint),
+        )
+
+    def _setpoints(
+        self, velocity: Callable[[Transmission, float], float], values: Sequence[float]
+    ) -> tuple[float, ...]:
+        """Convert velocities; a current or a duty is that of the motor, in the direction of the joint."""
+        return tuple(
+            velocity(joint, value) if kind is CommandKind.VELOCITY else joint.direction * value
+            for joint, kind, value in zip(self._joints, self.command_kinds, values, strict=False)
         )
 
     def _converted(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.servo_bus import (
     Gains,
     LawSettings,
@@ -59,6 +60,21 @@ class WrappedBus(ServoBus):
     def position_limits(self) -> tuple[tuple[float, float], ...]:
         """Lowest and highest goal of each joint, rad."""
         return self._bus.position_limits
+
+    @property
+    def command_kinds(self) -> tuple[CommandKind, ...]:
+        """What each joint is commanded by."""
+        return self._bus.command_kinds
+
+    @property
+    def setpoint_limits(self) -> tuple[float, ...]:
+        """Largest set-point of each joint that is commanded by one."""
+        return self._bus.setpoint_limits
+
+    @property
+    def torque_constants(self) -> tuple[float, ...]:
+        """Torque of each joint per current, N·m/A."""
+        return self._bus.torque_constants
 
     @property
     def law_settings(self) -> tuple[LawSettings, ...]:

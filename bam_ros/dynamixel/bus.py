@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName, WrongShape
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.hardware_errors import FATAL
 from bam_ros.driver.servo_bus import (
     EACH_ONCE,
@@ -38,7 +39,7 @@ from bam_ros.dynamixel.servo import (
     LARGEST_WATCHDOG,
     LEAST_WATCHDOG,
     NO_SECONDARY,
-    PWM_WATCHDOG,
+    SETPOINT_WATCHDOG,
     WATCHDOG,
     DynamixelServo,
 )
@@ -63,11 +64,11 @@ class DynamixelSettings:
         ids: bus id of each joint.
         baud_rate: tried first, bit/s; 0: unknown.
         protocol: 1 or 2; 0: unknown, or both are on the line.
-        pwm: whether servos are commanded by duty, in their PWM mode; Protocol 2.0 only.
+        command_kinds: what each joint is commanded by: operating modes of servos; empty: position.
         multi_turn: whether goals may be beyond a turn, in extended position mode; Protocol 2.0 only.
         current_limit: largest current of every servo, in current-based position mode, A; 0: position mode.
         watchdog: silence of this driver after which Protocol 2.0 servos stop by themselves, s. 0: 0.3 s, or
-            0.2 s for servos commanded by duty.
+            0.2 s where a servo is commanded by velocity, current or duty.
         guardian_silence: silence after which the guardian releases every servo, s. 0: 1.6 times the watchdog.
         answer_timeout: after which an answer counts as lost, s; 0: 34 ms and the time that its bytes take.
         models: YAML file with control tables of models that are not built in; empty: none.
@@ -83,7 +84,7 @@ class DynamixelSettings:
     ids: Sequence[int] = (1,)
     baud_rate: int = 0
     protocol: int = 0
-    pwm: bool = False
+    command_kinds: Sequence[CommandKind] = ()
     multi_turn: bool = False
     current_limit: float = 0.0
     watchdog: float = 0.0
@@ -135,7 +136,13 @@ class DynamixelSettings:
     @property
     def silence(self) -> float:
         """How long the watchdog waits, s."""
-        return self.watchdog or (PWM_WATCHDOG if self.pwm else WATCHDOG)
+        holds = all(kind is CommandKind.POSITION for kind in self.kinds)
+        return self.watchdog or (WATCHDOG if holds else SETPOINT_WATCHDOG)
+
+    @property
+    def kinds(self) -> tuple[CommandKind, ...]:
+        """What each joint is commanded by."""
+        return tuple(self.command_kinds) or (CommandKind.POSITION,) * len(self.joints)
 
 
 class DynamixelBus(ServoBus):
@@ -169,6 +176,8 @@ class DynamixelBus(ServoBus):
         self._identities = super().identities
         self._torque_constants: tuple[float, ...] = ()  # N·m/A
         self._limits = super().position_limits
+        self._setpoint_limits = super().setpoint_limits
+        self._has_setpoints = any(kind is not CommandKind.POSITION for kind in settings.kinds)
         self._law_settings = super().law_settings
         self._borrowed = {servo: BorrowedRegisters() for servo in settings.ids}
         self._acquired = math.nan  # s, of the monotonic clock
@@ -189,6 +198,21 @@ class DynamixelBus(ServoBus):
     def position_limits(self) -> tuple[tuple[float, float], ...]:
         """Lowest and highest goal of each servo, rad; those found last while the port is away."""
         return self._limits
+
+    @property
+    def command_kinds(self) -> tuple[CommandKind, ...]:
+        """What each joint is commanded by."""
+        return self._settings.kinds
+
+    @property
+    def setpoint_limits(self) -> tuple[float, ...]:
+        """Largest velocity, current or duty that the registers of each servo allow; infinite of others."""
+        return self._setpoint_limits
+
+    @property
+    def torque_constants(self) -> tuple[float, ...]:
+        """Those of the library's servos, N·m/A."""
+        return self._torque_constants or super().torque_constants
 
     @property
     def law_settings(self) -> tuple[LawSettings, ...]:
@@ -256,11 +280,15 @@ class DynamixelBus(ServoBus):
             self.close()
             raise
         self._known = servos
-        self._identities = tuple(ServoIdentity(servo=servo.table.name, id=servo.id) for servo in self._servos)
+        self._identities = tuple(
+            ServoIdentity(servo=servo.table.name, id=servo.id, firmware=servo.firmware())
+            for servo in self._servos
+        )
         self._torque_constants = tuple(
             torque_constant(servo.table.name, self._tables) for servo in self._servos
         )
         self._limits = tuple(servo.limits for servo in self._servos)
+        self._setpoint_limits = tuple(servo.setpoint_limit for servo in self._servos)
         self._law_settings = tuple(servo.law for servo in self._servos)
         return f"port {port.port_name}: {servos}"
 
@@ -288,7 +316,7 @@ class DynamixelBus(ServoBus):
             servo,
             table,
             link,
-            pwm=self._settings.pwm,
+            kind=self._kind(name),
             multi_turn=self._settings.multi_turn,
             current_limit=self._settings.current_limit,
             watchdog=self._settings.silence,
@@ -339,6 +367,7 @@ class DynamixelBus(ServoBus):
             voltage=voltage,
             temperature=temperature,
             goal_position=tuple([servo.goal_position for servo in self._servos]),
+            setpoint=tuple([servo.setpoint for servo in self._servos]) if self._has_setpoints else (),
             torque_enabled=tuple([bool(servo.torque) for servo in self._servos]),
             hardware_error=errors,
             read_after=tuple(moment - self._acquired for _, moment in taken) if len(set(taken)) > 1 else (),
@@ -438,6 +467,9 @@ class DynamixelBus(ServoBus):
         self._servos, self._groups = [], ()
         self._port = self._guardian = None
 
+    def _kind(self, name: str) -> CommandKind:
+        return self._settings.kinds[tuple(self._settings.joints).index(name)]
+
     def _servo(self, name: str) -> DynamixelServo:
         for servo in self._servos:
             if servo.name == name:
@@ -455,27 +487,28 @@ class DynamixelBus(ServoBus):
             released: whose torque is switched off.
         """
         assert self._port is not None
-        moved: dict[int, int] = {}
-        pwm = self._settings.pwm
-        duties = goal.duty or (0.0,) * len(self._servos)
+        moved: dict[str, dict[int, int]] = {}
+        setpoints = goal.setpoint or (math.nan,) * len(self._servos)
         if released:
             with self._port.holding():
                 self._write_off(released)
-        for servo, torque, position, duty in zip(
-            self._servos, goal.torque_enable, goal.position, duties, strict=True
+        for servo, torque, position, setpoint in zip(
+            self._servos, goal.torque_enable, goal.position, setpoints, strict=True
         ):
             if not torque:
                 continue
             if not servo.torque:
                 servo.switch_on(position)
-            elif pwm:  # whether it changed or not: nobody confirms these writes, and no goal is left to hold
-                moved[servo.id] = servo.duty_count(duty)
+            elif servo.kind is not CommandKind.POSITION:
+                # Whether it changed or not: nobody confirms these writes, and the motor runs on meanwhile.
+                moved.setdefault(servo.goal_register, {})[servo.id] = servo.aim(setpoint)
             elif (count := servo.next_goal(position)) is not None:
-                moved[servo.id] = count
+                moved.setdefault("goal_position", {})[servo.id] = count
         if moved:
             with self._port.holding():
                 for group in self._groups:
-                    group.write("goal_pwm" if pwm else "goal_position", moved)
+                    for register, counts in moved.items():
+                        group.write(register, counts)
 
     def _repeat_goals(self) -> None:
         """Write the goals in force again with the next exchange."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from bam_core.errors import BamError, Conflict, Missing, OutOfRange, UnknownName, Unreadable
 from bam_core.servo.data_sheet import DataSheet
 from bam_core.servo.firmware_library import FIRMWARES
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.dynamixel.register import Register, Unit
 from bam_ros.dynamixel.table_file import (
     Section,
@@ -65,7 +66,9 @@ class ControlTable:
         fast_read: whether several answer in one packet, where their firmware is new enough.
         position_mode: register -> count that makes it follow positions.
         extended_mode: the same for positions of many turns; None: it has no such mode.
-        current_mode: the same for positions under a limit of the current; None: it has no such mode.
+        current_position_mode: the same for positions under a limit of the current; None: it has no such mode.
+        velocity_mode: the same for velocities; None: it has no such mode.
+        current_mode: the same for currents; None: it has no such mode.
         pwm_mode: the same for duties; None: it has no such mode.
         law_off: registers that are 0 while a driver is at work.
         error_register: with its hardware errors.
@@ -89,6 +92,8 @@ class ControlTable:
     fast_read: bool = False
     position_mode: Mapping[str, int] = field(default_factory=dict)
     extended_mode: Mapping[str, int] | None = None
+    current_position_mode: Mapping[str, int] | None = None
+    velocity_mode: Mapping[str, int] | None = None
     current_mode: Mapping[str, int] | None = None
     pwm_mode: Mapping[str, int] | None = None
     law_off: tuple[str, ...] = ()
@@ -113,6 +118,17 @@ class ControlTable:
             return self._by_name[name]
         except KeyError:
             raise UnknownName(f"register of {self.title}", name, self._by_name) from None
+
+    def mode(self, kind: CommandKind) -> Mapping[str, int] | None:
+        """Return register -> count that makes the servo follow goals of a kind; None: it has no such mode."""
+        match kind:
+            case CommandKind.VELOCITY:
+                return self.velocity_mode
+            case CommandKind.CURRENT:
+                return self.current_mode
+            case CommandKind.DUTY:
+                return self.pwm_mode
+        return self.position_mode
 
     def span(self, *names: str) -> tuple[int, int]:
         """Return the first address and the length of the smallest block that holds these registers."""
@@ -248,6 +264,8 @@ def _make(name: str, section: Section) -> ControlTable:
         fast_read=section.get("fast_read", False),
         position_mode=section.get("position_mode", {}),
         extended_mode=section.get("extended_mode"),
+        current_position_mode=section.get("current_position_mode"),
+        velocity_mode=section.get("velocity_mode"),
         current_mode=section.get("current_mode"),
         pwm_mode=section.get("pwm_mode"),
         law_off=tuple(off for off in section.get("law_off", ()) if any(off == row.name for row in registers)),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dynamixel_sdk as sdk
 
 from bam_core.errors import Unavailable, Unsupported
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout
 from bam_ros.dynamixel.control_table import ControlTable
@@ -42,26 +43,29 @@ _REFUSALS2 = {
 }
 
 
-class NoPwmMode(Unsupported):
-    """A servo that cannot be commanded by duty.
+class NoMode(Unsupported):
+    """A servo that cannot be commanded by velocity, current or duty.
 
     Attributes:
         table: of its model.
+        kind: what it should be commanded by.
     """
 
-    def __init__(self, joint: str, table: ControlTable) -> None:
+    def __init__(self, joint: str, table: ControlTable, kind: CommandKind) -> None:
         """Compose the line.
 
         Args:
             joint: name.
             table: of its model.
+            kind: what it shall be commanded by.
         """
-        self.table = table
+        self.table, self.kind = table, kind
+        valid = ", ".join(mode.value for mode in CommandKind if table.mode(mode) is not None)
         super().__init__(
             joint,
-            f"{table.title} with Protocol {table.protocol}.0 firmware has no PWM mode",
-            expected="Protocol 2.0 firmware with operating mode 16",
-            advice="update its firmware, or drive it by position",
+            f"{table.title} with Protocol {table.protocol}.0 firmware takes no {kind.value} here",
+            expected=f"one of {valid}",
+            advice="correct the parameter command_interfaces, or update its firmware",
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from rclpy.node import Node
 
+from bam_ros.driver.command_kind import COMMAND_PARAMETERS, CommandKind, kinds_of
 from bam_ros.driver.servo_about import (
     DEVICE_PARAMETERS,
     POSITION_INTERFACES,
@@ -80,19 +81,20 @@ BUS_PARAMETERS = (
 
 
 def bus_settings(
-    node: Node, parameters: Iterable[NodeParameter] = BUS_PARAMETERS, *, pwm: bool = False
+    node: Node, parameters: Iterable[NodeParameter] = BUS_PARAMETERS, *, kind: CommandKind | None = None
 ) -> DynamixelSettings:
     """Return what a node's parameters set for its bus; raises BamError.
 
     Args:
         node: that has these parameters.
         parameters: of its bus.
-        pwm: whether servos are commanded by duty.
+        kind: what all joints are commanded by; None: what the parameters set.
     """
     value = {parameter.name: node.get_parameter(parameter.name).value for parameter in parameters}
     settings = {field.name: value[field.name] for field in fields(DynamixelSettings) if field.name in value}
     joints, ids = tuple(value["joint_names"]), tuple(settings.pop("ids"))
-    return DynamixelSettings(joints=joints, ids=ids, pwm=pwm, **settings)
+    kinds = kinds_of(node, joints) if kind is None else (kind,) * len(joints)
+    return DynamixelSettings(joints=joints, ids=ids, command_kinds=kinds, **settings)
 
 
 class DynamixelNode(ServoNode):
@@ -133,6 +135,7 @@ class DynamixelNode(ServoNode):
                 low=0.0,
                 high=_MOST_CURRENT,
             ),
+            *COMMAND_PARAMETERS,
             *TRANSMISSION_PARAMETERS,
             *SERVO_PARAMETERS,
             *POSITION_PARAMETERS,

@@ -11,12 +11,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, Unsupported
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.joint_limits import OFF_LIMITS
 from bam_ros.driver.servo_bus import Gains, LawSettings, RegisterValue
 from bam_ros.dynamixel.control_table import ControlTable, require_position_gain
 from bam_ros.dynamixel.discovery import ALL_ANSWERS
-from bam_ros.dynamixel.errors import ALERT, NoPwmMode, hardware_errors
+from bam_ros.dynamixel.errors import ALERT, NoMode, hardware_errors
 from bam_ros.dynamixel.law_registers import (
     BorrowedRegisters,
     duty_of,
@@ -32,11 +33,23 @@ from bam_ros.dynamixel.state_block import direct_block, packed_block
 from bam_ros.text.dynamixel_notices import DutyLimited, TorqueOnAtStart
 from bam_ros.text.notice import Notice
 
-WATCHDOG, PWM_WATCHDOG = 0.3, 0.2
+WATCHDOG, SETPOINT_WATCHDOG = 0.3, 0.2
 """Silence on the bus after which a Protocol 2.0 servo stops by itself, s, by default.
 
-Less where it is commanded by duty, for it then holds no position meanwhile.
+Less where it is commanded by velocity, current or duty, for it then holds no position meanwhile.
 """
+GOAL_REGISTERS = {
+    CommandKind.POSITION: "goal_position",
+    CommandKind.VELOCITY: "goal_velocity",
+    CommandKind.CURRENT: "goal_current",
+    CommandKind.DUTY: "goal_pwm",
+}
+"""Register of the goal of each kind."""
+_LIMIT_REGISTERS = {
+    CommandKind.VELOCITY: "velocity_limit",
+    CommandKind.CURRENT: "current_limit",
+    CommandKind.DUTY: "pwm_limit",
+}
 NO_SECONDARY = 255
 """Secondary id of a servo that accepts its own id only; 253 and 254 mean the same."""
 LEAST_WATCHDOG, LARGEST_WATCHDOG = 0.04, 2.54
@@ -72,7 +85,7 @@ class DynamixelServo:
         servo: id on the bus.
         table: its control table.
         link: to the bus, with its protocol.
-        pwm: whether it is commanded by duty instead of position.
+        kind: what it is commanded by.
         multi_turn: whether its goals may be beyond a turn.
         current_limit: largest current, in current-based position mode, A; 0: position mode.
         watchdog: silence on the bus after which it stops by itself, s; Protocol 2.0 only.
@@ -82,6 +95,8 @@ class DynamixelServo:
         torque: whether it was switched on last; None while that is uncertain.
         goal: position register's count of its last goal; None before.
         block: what is read of it in every cycle; packed once it is prepared, where that is shorter.
+        kind: what it is commanded by.
+        setpoint_limit: largest velocity, current or duty, rad/s, A or 1; known once it is prepared.
         limits: lowest and highest goal, rad; a count beyond what its registers allow, so that pi is a goal.
         law: which control law its registers make; known once it is prepared.
         warnings: what is not as it should be, one line each.
@@ -94,7 +109,7 @@ class DynamixelServo:
         table: ControlTable,
         link: Link,
         *,
-        pwm: bool = False,
+        kind: CommandKind = CommandKind.POSITION,
         multi_turn: bool = False,
         current_limit: float = 0.0,
         watchdog: float = WATCHDOG,
@@ -111,17 +126,31 @@ class DynamixelServo:
         self.warnings: list[Notice | str] = []
         self._borrowed = borrowed or BorrowedRegisters()
         self.link = link
-        self._pwm, self._pwm_limit = pwm, 0
+        self.kind = kind
+        self._by_position = kind is CommandKind.POSITION
+        self._pwm_limit = 0
         self._multi_turn = multi_turn
         self._current_limit, self._goal_current = current_limit, 0
         self._watchdog = watchdog
         self.block = direct_block(table)
         self._goal_row = table["goal_position"]
+        self.setpoint_limit = math.inf
+        self._setpoint: int | None = None  # count
 
     @property
     def goal_position(self) -> float:
         """Goal in force, rad; NaN where none was written since torque was off."""
         return math.nan if self.goal is None else self._goal_row.to_si(self.goal)
+
+    @property
+    def goal_register(self) -> str:
+        """Register of what it is commanded by."""
+        return GOAL_REGISTERS[self.kind]
+
+    @property
+    def setpoint(self) -> float:
+        """Velocity, current or duty in force, rad/s, A or 1; NaN: torque is off, or it takes positions."""
+        return math.nan if self._setpoint is None else self.setpoint_si(self._setpoint)
 
     def read(self, register: str) -> int:
         """Return a register's count; raises BamError."""
@@ -142,6 +171,10 @@ class DynamixelServo:
         if register in self.table and self.read(register) != count:
             self.write(register, count)
 
+    def firmware(self) -> str:
+        """Return the version of its firmware, read from it; raises BamError."""
+        return str(self.read("firmware_version"))
+
     def secondary_id(self) -> int | None:
         """Return another id by whose packets it is moved; None where there is none. Raises BamError.
 
@@ -153,12 +186,12 @@ class DynamixelServo:
         return None if secondary >= _FIRST_NO_SECONDARY or secondary == self.id else secondary
 
     def prepare(self) -> None:
-        """Release the servo and set it up to follow positions, of one turn or of many, or duties, at once.
+        """Release the servo and set it up to follow its goals at once, positions or others.
 
         An overload that shut it down stays visible until `reboot` clears it.
 
         Raises:
-            Unsupported: it has no PWM mode, none for many turns, or no current-based position mode.
+            Unsupported: it has no mode for what it is commanded by, for many turns, or to limit its current.
             OutOfRange: its own limit of the current is lower.
             Conflict: not in position mode, or its registers allow no duty.
             BamError: no answer.
@@ -169,26 +202,29 @@ class DynamixelServo:
         self.release()
         self.warnings.clear()
         table = self.table
-        mode = table.pwm_mode if self._pwm else table.position_mode
+        mode = table.mode(self.kind)
         if mode is None:
-            raise NoPwmMode(self.name, table)
-        if self._multi_turn and table.extended_mode is None:
+            raise NoMode(self.name, table, self.kind)
+        if self._by_position and self._multi_turn and table.extended_mode is None:
             raise Unsupported(
                 self.name,
                 f"{table.title} with Protocol {table.protocol}.0 firmware has no mode for many turns here",
                 expected="Protocol 2.0 firmware with operating mode 4",
                 advice="set the parameter multi_turn to false",
             )
-        if self._current_limit:
-            mode = self._current_mode()
-        elif self._multi_turn and not self._pwm:
+        if self._limits_current:
+            mode = self._current_position_mode()
+        elif self._multi_turn and self._by_position:
             mode = table.extended_mode or {}
         self.ensure("bus_watchdog", 0)  # also ends its latched state
         for register, count in mode.items():
-            self.ensure(register, count)
+            if self._by_position:
+                self.ensure(register, count)
+            else:  # it would surprise whoever uses it next
+                self._borrowed.set(self, register, count)
         if "goal_pwm" in table:
             self._pwm_limit = self.read("pwm_limit")
-            if self._pwm:
+            if self.kind is CommandKind.DUTY:
                 self.ensure("goal_pwm", 0)
             elif self.read("goal_pwm") == 0:  # as PWM mode leaves it; any other value is somebody's limit
                 self.write("goal_pwm", self._pwm_limit)
@@ -196,7 +232,7 @@ class DynamixelServo:
             self._recover_torque_limit()
         if "startup_configuration" in table and self.read("startup_configuration") & _TORQUE_ON_AT_START:
             self.warnings.append(TorqueOnAtStart(joint=self.name))
-        if self._current_limit:
+        if self._limits_current:
             self._limit_current()
         for register in table.law_off:
             self._borrowed.set(self, register, 0)
@@ -204,6 +240,10 @@ class DynamixelServo:
         self.ensure("return_delay_time", 0)
         self._pack_state()
         goal = self.table["goal_position"]
+        if not self._by_position:
+            self._read_setpoint_limit()
+            self._ends = self.limits = (-math.inf, math.inf)
+            return
         if self._multi_turn:
             self._ends = self.limits = (goal.to_si(goal.low), goal.to_si(goal.high))
             return
@@ -219,9 +259,21 @@ class DynamixelServo:
         step = self.table["goal_position"].unit.scale
         self._ends, self.limits = (low, high), (low - step, high + step)
 
-    def _current_mode(self) -> Mapping[str, int]:
+    @property
+    def _limits_current(self) -> bool:
+        """Whether it follows positions with at most the current that its user has set."""
+        return self._by_position and self._current_limit > 0.0
+
+    def _read_setpoint_limit(self) -> None:
+        """Read the largest velocity, current or duty that its registers allow."""
+        row = self.table[self.goal_register]
+        limit = _LIMIT_REGISTERS[self.kind]
+        most = self.read(limit) if limit in self.table else row.high
+        self.setpoint_limit = abs(row.to_si(min(most, row.high)))
+
+    def _current_position_mode(self) -> Mapping[str, int]:
         """Return what selects current-based position mode; raises Unsupported where there is no such mode."""
-        if self.table.current_mode is None:
+        if self.table.current_position_mode is None:
             raise Unsupported(
                 self.name,
                 f"{self.table.title} with Protocol {self.table.protocol}.0 firmware has no current-based"
@@ -229,7 +281,7 @@ class DynamixelServo:
                 expected="a servo that measures its current, with operating mode 5",
                 advice="set the parameter current_limit to 0",
             )
-        return self.table.current_mode
+        return self.table.current_position_mode
 
     def _limit_current(self) -> None:
         """Set the largest current; raises OutOfRange where the servo's own limit is lower."""
@@ -293,7 +345,12 @@ class DynamixelServo:
     def _read_law(self) -> None:
         """Find out which control law the registers make, and warn where it is not the firmware's own."""
         unmodelled = unmodelled_settings(self, self.name, self.table)
-        if self._current_limit:
+        if not self._by_position:
+            unmodelled.append(
+                f"{self.name}: commanded by {self.kind.value}, no recording of it can be identified here; set"
+                " the parameter command_interfaces to position"
+            )
+        if self._limits_current:
             unmodelled.append(
                 f"{self.name}: current-based position mode, at most {self._current_limit:g} A, which no model"
                 " has beside its control law; set the parameter current_limit to 0"
@@ -303,7 +360,8 @@ class DynamixelServo:
         registers = " and ".join(limit_registers(self.table))
         if not registers:
             return
-        limit = self._pwm_limit if self._pwm else limit_in_force(self, self.table, self._borrowed)
+        is_pwm = self.kind is CommandKind.DUTY and "pwm_limit" in self.table
+        limit = self._pwm_limit if is_pwm else limit_in_force(self, self.table, self._borrowed)
         if limit == 0:
             raise Conflict(
                 self.name,
@@ -328,21 +386,21 @@ class DynamixelServo:
         """
         self.write("torque_enable", 0, attempts)
         self.torque = False
-        self.goal = None
+        self.goal = self._setpoint = None
         if "bus_watchdog" in self.table:
             self.write("bus_watchdog", 0, attempts)
 
     def switch_on(self, position: float) -> None:
-        """Turn torque on, with a goal that is in force before: a position, or no duty.
+        """Turn torque on, with a goal that is in force before: a position, or no velocity, current or duty.
 
         Args:
-            position: goal, rad; where the servo is.
+            position: goal, rad; where the servo is. Not used where it follows no positions.
 
         Raises:
             BamError: no answer, or the position is outside the servo's limits.
         """
         low, high = self.limits
-        if not low - OFF_LIMITS <= position <= high + OFF_LIMITS:
+        if self._by_position and not low - OFF_LIMITS <= position <= high + OFF_LIMITS:
             raise OutOfRange(
                 f"position of {self.name}",
                 position,
@@ -352,17 +410,15 @@ class DynamixelServo:
             )
         if "torque_limit" in self.table:
             self._recover_torque_limit()
-        goal = None if self._pwm else self.count(position)
+        goal = self.count(position) if self._by_position else None
         self.torque = None
-        if goal is None:
-            self.write("goal_pwm", 0)
-        else:
-            self.write("goal_position", goal)
+        self.write(self.goal_register, 0 if goal is None else goal)
         if "bus_watchdog" in self.table:
             self.write("bus_watchdog", round(self._watchdog / self.table["bus_watchdog"].unit.scale))
         self.write("torque_enable", 1)
         self.torque = True
         self.goal, self._repeats_goal = goal, False
+        self._setpoint = None if self._by_position else 0
 
     def next_goal(self, position: float) -> int | None:
         """Return the count that the goal register gets in this cycle; None: none.
@@ -388,10 +444,25 @@ class DynamixelServo:
         low, high = self._ends
         return self._goal_row.from_si(min(max(position, low), high))
 
-    def duty_count(self, duty: float) -> int:
-        """Return the count of register goal_pwm for a duty, -1..1, within the servo's limit."""
-        count = self.table["goal_pwm"].from_si(duty)
-        return min(max(count, -self._pwm_limit), self._pwm_limit)
+    def aim(self, setpoint: float) -> int:
+        """Return the count of its goal register for a velocity, current or duty within its limit; note it.
+
+        Args:
+            setpoint: rad/s, A or 1; NaN: 0.
+        """
+        wanted = (
+            min(max(setpoint, -self.setpoint_limit), self.setpoint_limit) if setpoint == setpoint else 0.0
+        )
+        self._setpoint = self.setpoint_count(wanted)
+        return self._setpoint
+
+    def setpoint_count(self, setpoint: float) -> int:
+        """Return the count of its goal register for a velocity, current or duty."""
+        return self.table[self.goal_register].from_si(setpoint)
+
+    def setpoint_si(self, count: int) -> float:
+        """Return the velocity, current or duty of a count of its goal register."""
+        return self.table[self.goal_register].to_si(count)
 
     def measured(self, data: bytes) -> list[float] | None:
         """Return what the bytes of its block hold, as `StateBlock.measured`."""
@@ -429,7 +500,7 @@ class DynamixelServo:
             )
         if held["torque_enable"] != 1:
             raise Unavailable(self.name, "torque went off by itself", advice="check its supply for dips")
-        if self._current_limit:
+        if self._limits_current:
             self._require_current_limit()
 
     def _read_together(self, registers: Sequence[str]) -> dict[str, int]:

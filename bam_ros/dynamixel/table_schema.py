@@ -11,6 +11,10 @@ from bam_core.errors import OutOfRange, UnknownName
 from bam_ros.dynamixel.register import Register
 
 _LARGEST_ADDRESS, _LARGEST_BYTE = 0xFFFF, 0xFF
+_MODES = (
+    *("position_mode", "extended_mode", "current_position_mode"),
+    *("velocity_mode", "current_mode", "pwm_mode"),
+)
 
 
 def is_whole(value: object, low: int = 0, high: int = 1 << 62) -> bool:
@@ -104,6 +108,8 @@ _FORMS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "baud_divider": (lambda value: value is None or is_whole(value, 1), "a whole number of bit/s"),
     "position_mode": (lambda value: value is not None and _is_mode(value), "register: value, or {}"),
     "extended_mode": (_is_mode, _MODE),
+    "current_position_mode": (_is_mode, _MODE),
+    "velocity_mode": (_is_mode, _MODE),
     "current_mode": (_is_mode, _MODE),
     "pwm_mode": (_is_mode, _MODE),
     "law_off": (_is_names, "names of registers, as in [goal_velocity]"),
@@ -170,7 +176,7 @@ def check_named(rows: Mapping[str, Register], section: Mapping[str, Any]) -> Non
         rows: all registers of the model, by name.
         section: its own keys, as they are in the file.
     """
-    for key in ("position_mode", "extended_mode", "current_mode", "pwm_mode"):
+    for key in _MODES:
         for name, count in (section.get(key) or {}).items():
             _require(key, name, rows)
             row = rows[name]

@@ -11,6 +11,7 @@ import numpy as np
 
 from bam_core.errors import Unavailable, UnknownName
 from bam_core.feedforward import Follower, PidGains, Points
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import Gains, ServoBus, ServoGoal, ServoSample
 from bam_ros.driver.wrapped_bus import WrappedBus
@@ -73,6 +74,11 @@ class FeedForwardBus(WrappedBus):
             "model dropped so far": str(follower.drops),
         }
 
+    @property
+    def command_kinds(self) -> tuple[CommandKind, ...]:
+        """Positions, by trajectories; the duties are its own matter."""
+        return (CommandKind.POSITION,) * len(self.names)
+
     def describe_errors(self, name: str, bits: int) -> tuple[str, ...]:
         """Return why torque had to go off, else the reason of the bus."""
         fault = self._follower.fault if self._follower is not None else None
@@ -105,7 +111,7 @@ class FeedForwardBus(WrappedBus):
             follower.release()
         duty = self._next_duty(follower)
         self._sample = None
-        sample = self._bus.exchange(replace(goal, duty=tuple(duty.tolist())))
+        sample = self._bus.exchange(replace(goal, setpoint=tuple(duty.tolist())))
         self._sample = sample
         self._measured = self._bus.acquired(sample)
         if wanted and not follower.following:
@@ -117,7 +123,10 @@ class FeedForwardBus(WrappedBus):
                 bits | HardwareError.DRIVE if index == lost else bits for index, bits in enumerate(errors)
             )
         return replace(
-            sample, goal_position=tuple(follower.goal(self._measured).tolist()), hardware_error=errors
+            sample,
+            setpoint=(),
+            goal_position=tuple(follower.goal(self._measured).tolist()),
+            hardware_error=errors,
         )
 
     def release(self) -> None:

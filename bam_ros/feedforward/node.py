@@ -17,6 +17,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from bam_core.errors import BamError, UnknownName
 from bam_core.feedforward import HandOver, Opposition, PidGains, Points
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.joint_limits import parse_limits
 from bam_ros.driver.servo_bus import ServoBus, ServoSample
 from bam_ros.driver.servo_commands import torque_off
@@ -27,6 +28,7 @@ from bam_ros.feedforward.about import ABOUT, DRIVERS, SIMULATED_SERVO, SIMULATOR
 from bam_ros.feedforward.bus import FeedForwardBus
 from bam_ros.feedforward.message import StampClock, is_at_once, points_of
 from bam_ros.feedforward.settings import FeedForwardSettings
+from bam_ros.node.model_file import model_file
 from bam_ros.node.parameters import one_each
 from bam_ros.node.process import run_node
 from bam_ros.node.qos_overrides import QOS_OVERRIDES
@@ -88,7 +90,7 @@ class FeedForwardNode(ServoNode):
         feed_forward = FeedForwardSettings(
             servos=one_each("servos", value["servos"], joints),
             limits=parse_limits(value["limits"], joints),
-            model=value["model"],
+            model=model_file(value["model"]),
             speed=value["speed_limit"],
             torque=value["torque_limit"],
             duty=value["duty_limit"],
@@ -100,7 +102,7 @@ class FeedForwardNode(ServoNode):
         if self._simulation is not None:
             servos = [servo or SIMULATED_SERVO for servo in feed_forward.servos]
             return FeedForwardBus(self._simulation.create_bus(servos, pwm=True), feed_forward)
-        settings = bus_settings(self, pwm=True)
+        settings = bus_settings(self, kind=CommandKind.DUTY)
         return FeedForwardBus(DynamixelBus(settings, self._stop, self.get_logger().info), feed_forward)
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -121,8 +123,10 @@ class FeedForwardNode(ServoNode):
             if len(off) < len(names):
                 self.get_logger().warning(str(TorqueOffForAll()), throttle_duration_sec=1.0)
             count = len(names)
-            message = ServoCommands(name=names, torque_enable=[False] * count, position=[math.nan] * count)
-        if any(not math.isnan(position) for position in message.position):
+            message = ServoCommands(
+                name=names, torque_enabled=[False] * count, goal_position=[math.nan] * count
+            )
+        if any(not math.isnan(position) for position in message.goal_position):
             self._reject(CommandIgnored(topic="servo_commands", reason=PositionNotTaken()))
         elif names and sorted(message.name) != sorted(names):
             reason = TorqueOnForAll(joints=tuple(names))

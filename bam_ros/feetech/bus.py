@@ -31,4 +31,4 @@ class FeetechBus(DynamixelBus):
         return FeetechLink(port, protocol)
 
     def _make_servo(self, name: str, servo: int, table: ControlTable, link: Link) -> DynamixelServo:
-        return FeetechServo(name, servo, table, link, borrowed=self._borrowed[servo])
+        return FeetechServo(name, servo, table, link, kind=self._kind(name), borrowed=self._borrowed[servo])

@@ -30,6 +30,8 @@ _ERROR_BITS = {
     0x08: "ELECTRICAL_SHOCK",  # overcurrent
     0x20: "OVERLOAD",
 }
+POSITION, VELOCITY, DUTY = range(3)
+"""Values of operating_mode of STS and SMS servos."""
 _FACTORY = 3  # place of the factory value in a row
 
 
@@ -74,6 +76,11 @@ def _register(
     )
 
 
+def _mode(rows: Mapping[str, Any], mode: int) -> Mapping[str, int] | None:
+    """Return what selects a mode of STS and SMS servos; HLS servos number theirs otherwise, SCS have one."""
+    return None if "operating_mode" not in rows or "goal_current" in rows else {"operating_mode": mode}
+
+
 def _tables() -> Mapping[str, ControlTable]:
     text = (files("bam_ros.feetech") / "control_tables.yaml").read_text(encoding="utf-8")
     data = yaml.safe_load(text)
@@ -96,6 +103,9 @@ def _tables() -> Mapping[str, ControlTable]:
             ),
             baud_rates=MappingProxyType(BAUD_RATES),
             error_bits=_ERROR_BITS,
+            position_mode=_mode(rows, POSITION) or {},
+            velocity_mode=_mode(rows, VELOCITY),
+            pwm_mode=_mode(rows, DUTY),
         )
     return MappingProxyType(tables)
 

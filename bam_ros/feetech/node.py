@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from bam_ros.driver.command_kind import COMMAND_PARAMETERS
 from bam_ros.driver.servo_about import (
     POSITION_INTERFACES,
     POSITION_PARAMETERS,
@@ -57,7 +58,11 @@ class FeetechNode(ServoNode):
             " servos themselves hold their last goal where their cable breaks: they have no watchdog."
         ),
         parameters=reconfigurable(
-            *BUS_PARAMETERS, *TRANSMISSION_PARAMETERS, *SERVO_PARAMETERS, *POSITION_PARAMETERS
+            *BUS_PARAMETERS,
+            *COMMAND_PARAMETERS,
+            *TRANSMISSION_PARAMETERS,
+            *SERVO_PARAMETERS,
+            *POSITION_PARAMETERS,
         ),
         interfaces=(*SERVO_INTERFACES, *REGISTER_INTERFACES, *POSITION_INTERFACES),
         example=("port:=/dev/ttyACM0", "ids:='[1]'"),

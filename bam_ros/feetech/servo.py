@@ -9,14 +9,16 @@ from typing import Any
 
 from bam_core.errors import Conflict
 from bam_core.servo.firmware_library import find_firmware
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.servo_bus import RegisterValue
+from bam_ros.dynamixel.errors import NoMode
 from bam_ros.dynamixel.register import Register
 from bam_ros.dynamixel.servo import DynamixelServo
 from bam_ros.feetech.control_table import FAST_FACTOR, SLOW_UNIT
 
 ALL_ANSWERS = 1
 """Status return level at which a servo confirms every packet; at 0 it answers pings and reads only."""
-_POSITION_MODE, _LOCKED = 0, 1
+_LOCKED = 1
 _FASTEST_AT_0 = 0x08  # bit of phase: clear where a goal_velocity of 0 means stop
 _PLAIN_DEAD_BAND = 1  # counts; what the control law of the firmware has
 # 1/1000 of the duty: the law was measured with an offset of 9 at kp 32; a published dump of an SO-101 has 16.
@@ -37,9 +39,10 @@ class FeetechServo(DynamixelServo):
         self._speed_factor = 1
 
     def prepare(self) -> None:
-        """Release the servo and set it up to follow positions at once.
+        """Release the servo and set it up to follow positions, velocities or duties at once.
 
         Raises:
+            NoMode: it takes no current.
             Conflict: its settings do not fit, such as several turns.
             BamError: no answer.
         """
@@ -49,11 +52,18 @@ class FeetechServo(DynamixelServo):
         self.release()
         self.warnings.clear()
         self.ensure("lock", _LOCKED)
-        self._borrowed.set(self, "operating_mode", _POSITION_MODE)
+        mode = self.table.mode(self.kind)
+        if mode is None:
+            raise NoMode(self.name, self.table, self.kind)
+        for register, count in mode.items():
+            self._borrowed.set(self, register, count)
         phase = self.read("phase")
         self._speed_factor = 1 if phase & SLOW_UNIT else FAST_FACTOR
         fastest = self.read("max_velocity_limit") * FAST_FACTOR // self._speed_factor
-        self._borrowed.set(self, "goal_velocity", 0 if phase & _FASTEST_AT_0 else fastest)
+        by_velocity = self.kind is CommandKind.VELOCITY
+        self._borrowed.set(self, "goal_velocity", 0 if by_velocity or phase & _FASTEST_AT_0 else fastest)
+        if self.kind is CommandKind.DUTY:
+            self._borrowed.set(self, "goal_pwm", 0)
         self._borrowed.set(self, "goal_acceleration", 0)
         self._read_law()
         resolution = self.read("angle_resolution")
@@ -64,7 +74,30 @@ class FeetechServo(DynamixelServo):
                 expected="1",
                 advice="write 1 into register 30",
             )
-        self._read_limits()
+        if self._by_position:
+            self._read_limits()
+            return
+        unit = self.table[self.goal_register].unit.scale
+        if by_velocity:
+            self.setpoint_limit = unit * FAST_FACTOR * self.read("max_velocity_limit")
+        else:
+            self.setpoint_limit = unit * self.read("torque_limit")
+
+    def setpoint_count(self, setpoint: float) -> int:
+        """Return the count of its goal register; a velocity in the unit that its register phase selects."""
+        return super().setpoint_count(setpoint / self._setpoint_factor)
+
+    def setpoint_si(self, count: int) -> float:
+        """Return the velocity or duty of a count of its goal register."""
+        return super().setpoint_si(count) * self._setpoint_factor
+
+    @property
+    def _setpoint_factor(self) -> int:
+        return self._speed_factor if self.kind is CommandKind.VELOCITY else 1
+
+    def firmware(self) -> str:
+        """Return the version of its firmware, read from it; raises BamError."""
+        return f"{self.read('firmware_major_version')}.{self.read('firmware_minor_version')}"
 
     def _read_law(self) -> None:
         super()._read_law()

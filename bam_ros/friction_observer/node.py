@@ -21,6 +21,7 @@ from bam_core.whole_body.contact_phases import AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN
 from bam_core.whole_body.friction_health import HealthSettings
 from bam_ros.driver.servo_node import STATE_QOS
 from bam_ros.friction_observer.health import WatchedJoints
+from bam_ros.node.model_file import model_file
 from bam_ros.node.node_about import Interface, NodeAbout
 from bam_ros.node.parameters import NodeParameter, declare
 from bam_ros.node.process import run_node
@@ -155,7 +156,7 @@ class FrictionObserverNode(Node):
                 "model", "an MJCF or URDF file of the robot", advice="set the parameter model"
             ).within("friction_observer")
         self._robot = WholeBody(
-            compile_robot(load_robot(values["model"])),
+            compile_robot(load_robot(model_file(values["model"]))),
             contacts=_names(values["contacts"]),
             held=_names(values["held"]),
         )

@@ -175,7 +175,7 @@ class IdentificationNode(Node):
 
         result = Identify.Result()
         self._serve(goal.request, result, report, lambda: bool(goal.is_cancel_requested))
-        end_goal(goal, is_success=result.success)
+        end_goal(goal, is_success=result.error_code == result.SUCCESSFUL)
         return result
 
     def _on_service(
@@ -189,6 +189,7 @@ class IdentificationNode(Node):
     ) -> None:
         """Fill in the answer, which has the same fields for action and service."""
         if not self._busy.acquire(blocking=False):
+            answer.error_code = Identify.Result.BUSY
             answer.message = "identification: another one is running; wait for it or cancel it"
             self.get_logger().warning(answer.message)
             return
@@ -210,16 +211,19 @@ class IdentificationNode(Node):
             result = self._identify(request, report, lambda: cancelled() or self._stopping.is_set(), keep)
             write_identification(result, output)
         except IdentificationCancelled as stop:
+            answer.error_code = Identify.Result.CANCELED
             answer.message = answer.message or str(stop)
             self.get_logger().warning(answer.message)
         except BamError as error:
+            answer.error_code = Identify.Result.FAILED
             answer.message = str(error)
             self.get_logger().warning(answer.message)
         except Exception as error:
             self.get_logger().error(traceback.format_exc())
+            answer.error_code = Identify.Result.FAILED
             answer.message = f"identification: {type(error).__name__}: {error}; see the node's log"
         else:
-            answer.success = True
+            answer.error_code = Identify.Result.SUCCESSFUL
             _fill(answer, result, output)
             answer.message = f"{result.chosen} chosen. {result.test_error}"
             self.get_logger().info(f"{answer.message} {output}")

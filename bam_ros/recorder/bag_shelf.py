@@ -11,7 +11,7 @@ from bam_core.errors import BamError, Conflict
 from bam_core.recordings.bag_files import data_files, read_messages
 from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.bag_writer import METADATA_NAME
-from bam_core.recordings.run_end import is_set_aside
+from bam_core.recordings.run_end import is_set_aside, seconds_of
 from bam_ros.recorder.session import PlannedRun, Session
 from bam_ros.text.recorder_notices import BrokenBag
 
@@ -95,7 +95,7 @@ def _problem(directory: Path, run: PlannedRun, session: Session, topic: str) -> 
         states = [message for message in messages if message.type == _STATES]
         if not runs or not states:
             return BrokenBag(kind="no_state")
-        start = runs[0].start.sec * 10**9 + runs[0].start.nanosec
+        start = runs[0].header.stamp.sec * 10**9 + runs[0].header.stamp.nanosec
         return BrokenBag(kind="interrupted", duration=max(states[-1].log_time - start, 0) * 1e-9)
     count = sum(file.count for file in files)
     if promised is not None and count < promised:
@@ -134,6 +134,9 @@ def _difference(recorded: Any, run: PlannedRun, session: Session) -> str | None:
         "duration": run.script.duration,
     }
     for field, number in numbers.items():
-        if abs(getattr(recorded, field) - number) > _SAME:
-            return f"{field} {getattr(recorded, field):g}, not {number:g}"
+        value = getattr(recorded, field)
+        if field == "duration":
+            value = seconds_of(value)
+        if abs(value - number) > _SAME:
+            return f"{field} {value:g}, not {number:g}"
     return None

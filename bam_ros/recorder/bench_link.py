@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from bam_bench.msg import BenchRun, ServoCommands, ServoConfiguration
 from rclpy.node import Node
 from rclpy.serialization import serialize_message
@@ -26,7 +28,15 @@ class BenchLink(ServoLink[ArmGoal]):
 
     def __init__(self, node: Node, joint: str, namespace: str = "", waits: Waits = DEFAULT_WAITS) -> None:
         self.joint = joint
-        self._command = ServoCommands(name=[joint], torque_enable=[False], position=[0.0])
+        nowhere = [math.nan]
+        self._command = ServoCommands(
+            name=[joint],
+            torque_enabled=[False],
+            goal_position=nowhere,
+            goal_velocity=nowhere,
+            goal_current=nowhere,
+            goal_duty=nowhere,
+        )
         super().__init__(node, namespace, waits)
         self._runs = self.node.create_publisher(
             BenchRun, self.topics.run, LATCHED_QOS, qos_overriding_options=QOS_OVERRIDES
@@ -43,8 +53,8 @@ class BenchLink(ServoLink[ArmGoal]):
 
     def fill(self, goal: ArmGoal) -> ServoCommands:
         """Return a goal as a command, the same message each time."""
-        self._command.torque_enable = [goal.torque_enable]
-        self._command.position = [goal.position]
+        self._command.torque_enabled = [goal.torque_enable]
+        self._command.goal_position = [goal.position]
         return self._command
 
     def announce(self, now_ns: int, run: BenchRun) -> None:

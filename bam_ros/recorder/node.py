@@ -14,6 +14,7 @@ from typing import Any
 from bam_bench.action import Record
 from rclpy.action.server import ActionServer, CancelResponse, GoalResponse, ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.duration import Duration
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from std_srvs.srv import Trigger
@@ -116,10 +117,10 @@ class RecorderNode(Node):
             message = str(RecorderBusy())
             self.get_logger().warning(f"goal aborted: {message}")
             goal.abort()
-            return Record.Result(message=message)
+            return Record.Result(error_code=Record.Result.BUSY, message=message)
         try:
             result = self._record(goal.request, _RemoteOperator(self, goal))
-            end_goal(goal, is_success=result.success)
+            end_goal(goal, is_success=result.error_code == result.SUCCESSFUL)
         finally:
             self._busy.release()  # before the client hears the result, and may send the next goal
         return result
@@ -130,23 +131,23 @@ class RecorderNode(Node):
             result = self._record(Record.Goal(), _RemoteOperator(self, None))
         finally:
             self._busy.release()
-        self.exit_status = 0 if result.success or self._stopping.is_set() else 2
+        self.exit_status = 0 if result.error_code == result.SUCCESSFUL or self._stopping.is_set() else 2
         self.is_over = True
 
     def _record(self, request: Record.Goal, operator: _RemoteOperator) -> Record.Result:
         """Record, and report in the log and in the result how it ended."""
         log = self.get_logger()
-        success = False
+        code = Record.Result.FAILED
         self._recorder.reset()
         try:
             inside = self._confines(request.session_file, "session_file")
             session = load_session(self._session_file(request.session_file), inside=inside)
             output = self._given(request.output, "output").absolute()
             message = str(session_recorded(self._recorder.record(session, output, operator), output))
-            success = True
+            code = Record.Result.SUCCESSFUL
             log.info(message)
         except RecordingStopped as stopped:
-            message = str(stopped)
+            message, code = str(stopped), Record.Result.CANCELED
             log.warning(message)
         except BamError as error:
             message = str(error)
@@ -156,7 +157,7 @@ class RecorderNode(Node):
             message = f"recorder: {type(error).__name__}: {error}; see its log"
         report = self._recorder.report
         return Record.Result(
-            success=success,
+            error_code=code,
             message=message,
             recorded=report.recorded,
             resumed=report.resumed,
@@ -245,8 +246,8 @@ def feedback(progress: Progress) -> Record.Feedback:
         run=run.index,
         runs=progress.runs,
         label=f"{run.label}: {progress.activity}",
-        elapsed=progress.elapsed,
-        duration=run.script.duration,
+        elapsed=Duration(nanoseconds=round(progress.elapsed * 1e9)).to_msg(),
+        duration=Duration(nanoseconds=round(run.script.duration * 1e9)).to_msg(),
         mass=run.load.mass,
         arm_mass=run.load.arm_mass,
         length=run.load.length,

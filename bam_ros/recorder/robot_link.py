@@ -45,8 +45,12 @@ class RobotLink(ServoLink[RobotGoal]):
     def fill(self, goal: RobotGoal) -> ServoCommands:
         """Return a goal as a command for the joints of this driver."""
         joints = self.joints or self._wanted
+        nowhere = [math.nan] * len(joints)
         return ServoCommands(
             name=list(joints),
-            torque_enable=[goal.torque_enable] * len(joints),
-            position=[goal.position.get(joint, math.nan) for joint in joints],
+            torque_enabled=[goal.torque_enable] * len(joints),
+            goal_position=[goal.position.get(joint, math.nan) for joint in joints],
+            goal_velocity=nowhere,
+            goal_current=nowhere,
+            goal_duty=nowhere,
         )

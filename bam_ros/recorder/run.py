@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bam_bench.msg import BenchRun, ServoStates
+from rclpy.duration import Duration
 from rclpy.time import Time
+from std_msgs.msg import Header
 
 from bam_core._version import __version__
 from bam_core.errors import BadData, BamError, UnknownName
@@ -282,6 +284,7 @@ class RunRecorder:
     def _describe(self, start_ns: int) -> BenchRun:
         session, run = self._session, self._run
         return BenchRun(
+            header=Header(stamp=Time(nanoseconds=start_ns).to_msg()),
             format=BenchRun.FORMAT,
             servo=session.servo.name,
             id=session.id,
@@ -296,8 +299,7 @@ class RunRecorder:
             demand_limit=demand_limit(self._link.configuration, session.joint),
             supply_voltage=session.supply_voltage,
             script=run.script.name,
-            duration=run.script.duration,
-            start=Time(nanoseconds=start_ns).to_msg(),
+            duration=Duration(nanoseconds=round(run.script.duration * 1e9)).to_msg(),
             session=session.name,
             operator_note=session.notes,
             software_version=__version__,

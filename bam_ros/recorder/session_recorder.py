@@ -8,6 +8,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Protocol
 
+from bam_bench.action import Record
 from rclpy.node import Node
 
 from bam_core.errors import BadData
@@ -36,9 +37,9 @@ from bam_ros.text.recorder_notices import (
 class RecordState(IntEnum):
     """What a recording session is doing; values of `bam_bench/action/Record` feedback."""
 
-    PREPARING = 0
-    WAITING_FOR_LOAD = 1
-    RUNNING = 2
+    PREPARING = Record.Feedback.STATE_PREPARING
+    WAITING_FOR_LOAD = Record.Feedback.STATE_WAITING_FOR_LOAD
+    RUNNING = Record.Feedback.STATE_RUNNING
 
 
 @dataclass(frozen=True, kw_only=True)

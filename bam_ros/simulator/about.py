@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 from bam_core.mujoco import BENCH_JOINT
+from bam_ros.driver.command_kind import COMMAND_PARAMETERS
 from bam_ros.driver.servo_about import (
     POSITION_INTERFACES,
     POSITION_PARAMETERS,
@@ -168,7 +169,7 @@ ABOUT = NodeAbout(
         NodeParameter(
             name="model",
             default="",
-            description="MJCF or URDF file of the robot; empty: the pendulum bench",
+            description="MJCF or URDF file of the robot, also package://NAME/PATH; empty: the pendulum bench",
         ),
         NodeParameter(name="joint_names", default=[BENCH_JOINT], description="joints that servos drive"),
         *SIMULATION_PARAMETERS,
@@ -179,6 +180,7 @@ ABOUT = NodeAbout(
             low=0.0,
             high=16383.0,
         ),
+        *COMMAND_PARAMETERS,
         *SERVO_PARAMETERS,
         *POSITION_PARAMETERS,
         fixed=("publish_clock", "description_topic"),

@@ -18,6 +18,7 @@ from bam_core.mujoco.library_warnings import divergence_reported
 from bam_core.servo.gains import require_gain
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.servo_bus import (
     Gains,
     LawSettings,
@@ -28,6 +29,7 @@ from bam_ros.driver.servo_bus import (
 )
 from bam_ros.dynamixel.control_table import CONTROL_TABLES, require_position_gain
 from bam_ros.simulator.pacer import WINDOW, Pacer
+from bam_ros.simulator.setpoint_law import SetpointLaw
 from bam_ros.simulator.settings import SimulationSettings
 from bam_ros.simulator.speed_meter import SpeedMeter
 from bam_ros.simulator.world import World
@@ -37,6 +39,7 @@ from bam_ros.text.simulator_notices import LastMoments, SimulationOpened, Simula
 if TYPE_CHECKING:
     from bam_ros.simulator.ghosts import Draws, Ghosts
 
+_POSITION = CommandKind.POSITION
 _ROOM_TEMPERATURE = 25.0  # °C; nothing here heats up
 _LARGEST_GAIN = 16383.0  # of servos whose control table is not known: what the largest register holds
 _STEP_SLACK = 1e-9  # s
@@ -124,6 +127,19 @@ class MujocoBus(ServoBus):
         self._ki = np.zeros(len(settings.servos))
         self._resolution = np.array([servo.firmware.resolution for servo in settings.servos.values()])
         self._limits: tuple[tuple[float, float], ...] = ()
+        self._laws = {  # place -> law, of joints that follow no positions
+            index: SetpointLaw(joint, kind, settings.servos[joint])
+            for index, joint in enumerate(settings.servos)
+            if (kind := settings.command_kinds.get(joint, _POSITION)) is not _POSITION
+        }
+        if self._laws and draws:
+            raise Unsupported(
+                "draws",
+                "are for joints that are commanded by position",
+                expected="0 of other joints",
+                advice="set draws to 0",
+            )
+        self._setpoint = np.full(len(settings.servos), math.nan)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -143,6 +159,23 @@ class MujocoBus(ServoBus):
     def identities(self) -> tuple[ServoIdentity, ...]:
         """The model of each servo."""
         return tuple(ServoIdentity(servo=servo.name) for servo in self._settings.servos.values())
+
+    @property
+    def command_kinds(self) -> tuple[CommandKind, ...]:
+        """What each joint is commanded by."""
+        return tuple(self._settings.command_kinds.get(joint, _POSITION) for joint in self.names)
+
+    @property
+    def setpoint_limits(self) -> tuple[float, ...]:
+        """Largest velocity, current or duty at the factory settings of each servo; infinite of others."""
+        return tuple(
+            self._laws[index].largest if index in self._laws else math.inf for index in range(len(self.names))
+        )
+
+    @property
+    def torque_constants(self) -> tuple[float, ...]:
+        """Of the motors at the output shaft, N·m/A."""
+        return tuple(servo.motor.torque_constant for servo in self._settings.servos.values())
 
     @property
     def law_settings(self) -> tuple[LawSettings, ...]:
@@ -237,7 +270,7 @@ class MujocoBus(ServoBus):
 
             self._ghosts = Ghosts(self._settings, self._draws)
         self._black_box = BlackBox(world.actuation)
-        self._goal[:] = math.nan
+        self._goal[:] = self._setpoint[:] = math.nan
         self._pacer.restart(self._clock)
         settings = self._settings
         what = settings.model or f"bench of {settings.bench.mass:g} kg on {settings.bench.length:g} m"
@@ -262,7 +295,7 @@ class MujocoBus(ServoBus):
             due = self._pacer.wait(self._clock, least)
             self._advance(actuation, self._clock + least if self._settings.pwm else due)
         if not self._settings.pwm:
-            self._take_position(actuation, goal)
+            self._take_goal(actuation, goal)
         return self._sample(actuation)
 
     def time_of(self, stamp: int) -> float:
@@ -275,7 +308,7 @@ class MujocoBus(ServoBus):
 
     def release(self) -> None:
         """Turn torque off everywhere."""
-        self._goal[:] = math.nan
+        self._goal[:] = self._setpoint[:] = math.nan
         if self._world is not None:
             self._world.actuation.torque_enabled[:] = 0.0
 
@@ -315,7 +348,7 @@ class MujocoBus(ServoBus):
         """Release one servo; raises UnknownName where there is no such joint."""
         index = self._index(name)
         self._simulation().torque_enabled[index] = 0.0
-        self._goal[index] = math.nan
+        self._goal[index] = self._setpoint[index] = math.nan
 
     def close(self) -> None:
         """Drop the simulation."""
@@ -341,7 +374,7 @@ class MujocoBus(ServoBus):
         self._settings = replace(self._settings, bench=bench)
         self.open()
 
-    def _take_position(self, actuation: ServoActuation, goal: ServoGoal) -> None:
+    def _take_goal(self, actuation: ServoActuation, goal: ServoGoal) -> None:
         for i, (torque, position) in enumerate(zip(goal.torque_enable, goal.position, strict=True)):
             if not torque:
                 self._goal[i] = math.nan  # as on servos: no goal outlives its torque
@@ -349,10 +382,29 @@ class MujocoBus(ServoBus):
                 self._goal[i] = position
             actuation.goal_position[i] = self._goal[i]
             actuation.torque_enabled[i] = torque
+        for i, law in self._laws.items():
+            if not goal.torque_enable[i]:
+                self._setpoint[i] = math.nan
+                continue
+            if math.isnan(self._setpoint[i]):
+                law.reset()
+            wanted = goal.setpoint[i] if goal.setpoint else 0.0
+            self._setpoint[i] = min(max(wanted, -law.largest), law.largest) if wanted == wanted else 0.0
+
+    def _drive(self, actuation: ServoActuation) -> None:
+        """Let the laws of joints that follow no positions demand what the next step applies."""
+        velocity, step = actuation.velocity, actuation.model.opt.timestep
+        for i, law in self._laws.items():
+            setpoint = self._setpoint[i]
+            actuation.goal_duty[i] = (
+                0.0
+                if math.isnan(setpoint)
+                else law.demand(setpoint, float(velocity[i]), float(actuation.supply_voltage[i]), step)
+            )
 
     def _take_duty(self, actuation: ServoActuation, goal: ServoGoal) -> None:
         held = actuation.torque_enabled != 0.0
-        actuation.goal_duty[:] = np.where(held, goal.duty or 0.0, 0.0)
+        actuation.goal_duty[:] = np.where(held, goal.setpoint or 0.0, 0.0)
         actuation.torque_enabled[:] = goal.torque_enable
 
     def _advance(self, actuation: ServoActuation, until: float) -> None:
@@ -363,6 +415,8 @@ class MujocoBus(ServoBus):
         try:
             with divergence_reported():
                 while self._clock + timestep <= until + _STEP_SLACK:
+                    if self._laws:
+                        self._drive(actuation)
                     actuation.step()
                     self._clock += timestep
                     steps += 1
@@ -407,6 +461,7 @@ class MujocoBus(ServoBus):
             voltage=tuple(actuation.supply_voltage.tolist()),
             temperature=(_ROOM_TEMPERATURE,) * servos,
             goal_position=tuple(self._goal.tolist()),
+            setpoint=tuple(self._setpoint.tolist()) if self._laws else (),
             torque_enabled=tuple((actuation.torque_enabled != 0.0).tolist()),
             hardware_error=(0,) * servos,
         )

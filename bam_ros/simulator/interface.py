@@ -25,9 +25,11 @@ from bam_core.errors import BamError, WrongShape
 from bam_core.mujoco import bench_urdf
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.servo_bus import ServoSample
 from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.driver.servo_node import ServoNode
+from bam_ros.node.model_file import model_file
 from bam_ros.node.parameters import one_each
 from bam_ros.node.qos_overrides import QOS_OVERRIDES
 from bam_ros.simulator.bus import MujocoBus
@@ -94,13 +96,21 @@ class SimulationInterface:
         assert self._made is not None
         return self._made
 
-    def create_bus(self, servos: Sequence[str], *, kp: float = 0.0, pwm: bool = False) -> MujocoBus:
+    def create_bus(
+        self,
+        servos: Sequence[str],
+        *,
+        kp: float = 0.0,
+        pwm: bool = False,
+        kinds: Sequence[CommandKind] = (),
+    ) -> MujocoBus:
         """Build a simulation from the node's parameters; it goes on from the time of the one before.
 
         Args:
             servos: of the joints, names or files; one: for all.
             kp: see `SimulationSettings`.
             pwm: likewise.
+            kinds: what each joint is commanded by; empty: position.
 
         Raises:
             BamError: a parameter is wrong.
@@ -115,7 +125,7 @@ class SimulationInterface:
         factor = float(self._value("real_time_factor"))
         settings = SimulationSettings(
             servos={joint: load_servo(servo) for joint, servo in by_joint.items()},
-            model=str(self._value("model")),
+            model=model_file(str(self._value("model"))),
             bench=PendulumBench(
                 mass=float(self._value("mass")),
                 arm_mass=float(self._value("arm_mass")),
@@ -123,6 +133,7 @@ class SimulationInterface:
             ),
             kp=kp,
             pwm=pwm,
+            command_kinds=dict(zip(joints, kinds, strict=False)),
             supply_voltage=float(self._value("supply_voltage")),
             timestep=float(self._value("timestep")),
             period=_period(float(self._value("rate")), factor, whole=pwm),
@@ -157,7 +168,7 @@ class SimulationInterface:
         if bus.bench is not None:
             self._publish_description(self._description, bench_urdf(bus.bench, joint=bus.names[0]))
             return
-        urdf = Path(self._value("model")).with_suffix(".urdf")
+        urdf = Path(model_file(str(self._value("model")))).with_suffix(".urdf")
         if urdf.is_file():
             self._publish_description(self._description, urdf.read_text(encoding="utf-8"))
         else:

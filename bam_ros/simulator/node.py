@@ -8,6 +8,7 @@ from typing import Any
 
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 
+from bam_ros.driver.command_kind import kinds_of
 from bam_ros.driver.servo_bus import ServoBus, ServoSample
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.node.process import run_node
@@ -28,7 +29,8 @@ class SimulatorNode(ServoNode):
     def create_bus(self) -> ServoBus:
         """Build the simulation from the parameters; raises BamError."""
         servos, kp = (self.get_parameter(name).value for name in ("servos", "kp"))
-        return self._simulation.create_bus(servos, kp=float(kp))
+        kinds = kinds_of(self, self.get_parameter("joint_names").value)
+        return self._simulation.create_bus(servos, kp=float(kp), kinds=kinds)
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Build the simulation and publish the robot's description."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ from bam_core.errors.checks import require_positive
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.plausible import require_plausible
+from bam_ros.driver.command_kind import CommandKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +33,8 @@ class SimulationSettings:
             model have.
         start_contacts: whether contacts between links that touch at the start are simulated.
         pwm: whether servos are commanded by duty, as in their PWM mode; only those with a voltage law can.
+            Each exchange is then a whole period.
+        command_kinds: joint -> what it is commanded by; others by position.
         simulated_stamps: stamp samples with the simulated time instead of the wall clock.
         dump_directory: where a simulation that diverges leaves its last moments.
     """
@@ -47,8 +51,14 @@ class SimulationSettings:
     initial_position: Mapping[str, float] = field(default_factory=dict)
     start_contacts: bool = False
     pwm: bool = False
+    command_kinds: Mapping[str, CommandKind] = field(default_factory=dict)
     simulated_stamps: bool = False
     dump_directory: str = "."
+
+    def own_limits(self, joint: str) -> tuple[float, float]:
+        """Return the positions that the servo of a joint takes, rad: one turn, where it follows positions."""
+        by_position = self.command_kinds.get(joint, CommandKind.POSITION) is CommandKind.POSITION
+        return (-math.pi, math.pi) if by_position else (-math.inf, math.inf)
 
     @property
     def time_warning(self) -> str:

@@ -26,7 +26,7 @@ class World:
 
     Attributes:
         actuation: steps it.
-        position_limits: range of each joint with a servo in the model, else one turn, rad.
+        position_limits: range of each joint with a servo in the model, else that of its servo, rad.
         free_joints: those that no servo drives.
 
     Raises:
@@ -58,7 +58,8 @@ class World:
             self.actuation.supply_voltage[:] = settings.supply_voltage
         ranges = [_joint_range(model, name) for name in settings.servos]
         self.position_limits: tuple[tuple[float, float], ...] = tuple(
-            limits or (-math.pi, math.pi) for limits in ranges
+            limits or settings.own_limits(joint)
+            for joint, limits in zip(settings.servos, ranges, strict=True)
         )
         joints = [model.joint(index) for index in range(model.njnt)]
         self.free_joints: tuple[str, ...] = tuple(

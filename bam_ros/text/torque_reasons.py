@@ -43,6 +43,19 @@ class JointNotFollowing(TorqueReason):
 
 
 @dataclass(frozen=True, kw_only=True)
+class VelocityNotFollowing(JointNotFollowing):
+    """The same of a joint that is commanded by velocity: its `distance` and `limit` are in rad/s."""
+
+    def __str__(self) -> str:
+        after = f", {self.cure_after}" if self.cure_after else ""
+        return (
+            f"{self.joint}: {self.distance:.3g} rad/s from its goal for {self.duration:g} {self.second}"
+            f" (expected at most {self.limit:g}, parameter velocity_error); free the joint, or command"
+            f" velocities that it reaches{after}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class CommandsEnded(TorqueReason):
     """A joint's commands ended while its torque was on.
 

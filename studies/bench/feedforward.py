@@ -112,7 +112,7 @@ class _EndlessMotion:
     def _command(self) -> None:
         count = len(self._joints)
         self._commands.publish(
-            ServoCommands(name=self._joints, torque_enable=[True] * count, position=[math.nan] * count)
+            ServoCommands(name=self._joints, torque_enabled=[True] * count, goal_position=[math.nan] * count)
         )
 
     def _spin(self) -> None:

@@ -36,7 +36,7 @@ def command(joints: list[str], line: str, now: float) -> ServoCommands | None:
         case _:
             return None
     count = len(joints)
-    return ServoCommands(name=joints, torque_enable=[torque] * count, position=[goal] * count)
+    return ServoCommands(name=joints, torque_enabled=[torque] * count, goal_position=[goal] * count)
 
 
 def stream(joints: list[str], lines: Connection, environment: Mapping[str, str]) -> None:

@@ -240,10 +240,9 @@ def test_a_bag_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     refuse(bag, tmp_path, Malformed)
 
 
-@pytest.mark.parametrize("duration", [np.nan, np.inf, -6.0])
-def test_a_bag_whose_run_has_no_sound_length_is_refused(duration: float, tmp_path: Path) -> None:
+def test_a_bag_whose_run_ends_before_it_begins_is_refused(tmp_path: Path) -> None:
     bag = RunBag(samples=50)
-    bag.run["duration"] = duration
+    bag.run["duration"] = bag.duration(-6.0)
     refuse(bag, tmp_path, OutOfRange, thing="duration")
 
 

@@ -27,6 +27,17 @@ def test_an_empty_sequence_of_doubles_at_the_end_may_be_aligned_as_fast_cdr_does
     assert (message.a, message.b.tolist(), message.c.tolist()) == (1.0, [7], [])
 
 
+@pytest.mark.parametrize("garbage", [bytes(4), b"\xaa\xbb\xcc\xdd"])
+@pytest.mark.parametrize("numbers", [0, 1])
+def test_several_empty_sequences_at_the_end_are_each_aligned(numbers: int, garbage: bytes) -> None:
+    store = _parsed(((NAME, "ros2msg", "float64[] a\nfloat64[] b\nfloat64[] c\n"),))
+    first = np.arange(2.0, 2.0 + numbers)
+    whole = store.types[NAME](a=first, b=np.zeros(0), c=np.zeros(0))
+    data = bytes(4) + numbers.to_bytes(4, "little") + bytes(4) + first.tobytes() + 2 * (bytes(4) + garbage)
+    message = _decoded(store, b"\x00\x01" + data[2:], NAME)
+    assert [getattr(message, name).tolist() for name in "abc"] == [whole.a.tolist(), [], []]
+
+
 def test_bytes_that_no_alignment_explains_are_refused() -> None:
     store, data = packed("uint32[] c", "uint32")
     with pytest.raises(SerdeError):

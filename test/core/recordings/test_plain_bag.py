@@ -72,6 +72,8 @@ def configuration(moment: int, **fields: Any) -> Entry:
             "name": ["joint"],
             "servo": ["xl330"],
             "id": np.array([1], np.int16),
+            "command_interface": ["position"],
+            "goal_limit": np.array([np.inf]),
             "position_min": np.array([-3.0]),
             "position_max": np.array([3.0]),
             "demand_limit": np.array([0.8]),

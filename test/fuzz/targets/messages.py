@@ -77,7 +77,8 @@ def _commands(reader: BytesReader) -> None:
     values = [reader.number() for _ in range(min(count, 6))]
     position = (values * (count // max(len(values), 1) + 1))[:count]
     enable = [bool(flags >> 1 & 1)] * (count if flags & 4 or flags & 1 else reader.byte() % 6)
-    message = SimpleNamespace(name=names, torque_enable=enable, position=position)
+    others = dict.fromkeys(("goal_velocity", "goal_current", "goal_duty"), ())
+    message = SimpleNamespace(name=names, torque_enabled=enable, goal_position=position, **others)
     found = attempt(lambda: parse_commands(message, _JOINTS, _LIMITS)) or {}
     for index, command in found.items():
         low, high = _LIMITS[index]

@@ -90,7 +90,9 @@ class Client(RosClient):
         """Command until torque is on and the driver follows."""
 
         def follows() -> bool:
-            self._commands.publish(ServoCommands(name=["joint"], torque_enable=[True], position=[position]))
+            self._commands.publish(
+                ServoCommands(name=["joint"], torque_enabled=[True], goal_position=[position])
+            )
             goal = self.states[-1].goal_position[0]
             return virtual.get("torque_enable") == 1 and abs(goal - position) < 2e-3
 

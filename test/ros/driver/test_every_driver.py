@@ -19,6 +19,7 @@ from bam_core.errors import UnknownName
 from bam_core.recordings.joint_path import PathPoint
 from bam_core.servo.model import load_servo
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_command import JointCommandTopic
 from bam_ros.driver.joint_limits import HALF_TURN
@@ -94,7 +95,7 @@ def simulator(directory: Path, pacer: Pacer | None = None, **changes: object) ->
 
 @contextlib.contextmanager
 def feed_forward(time: ExchangedTime) -> Iterator[FeedForwardBus]:
-    with timed_dynamixels("mx106_2", JOINTS, time, pwm=True) as bus:
+    with timed_dynamixels("mx106_2", JOINTS, time, command_kinds=(CommandKind.DUTY,) * len(JOINTS)) as bus:
         yield FeedForwardBus(bus, FeedForwardSettings(servos=["", ""], limits=[HALF_TURN] * 2))
 
 

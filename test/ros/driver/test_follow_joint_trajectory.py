@@ -159,7 +159,9 @@ def test_a_goal_that_cannot_be_followed_says_why(client: Client) -> None:
     assert "'wrist'" in text
     handle = client.send(30.0, JOINTS, [1.0, 1.0])
     client.wait_for(lambda: client.states[-1].torque_enabled[0])
-    client.commands.publish(ServoCommands(name=JOINTS[:1], torque_enable=[False], position=[float("nan")]))
+    client.commands.publish(
+        ServoCommands(name=JOINTS[:1], torque_enabled=[False], goal_position=[float("nan")])
+    )
     status, code, text = client.result(handle)
     assert (status, code) == (GoalStatus.STATUS_ABORTED, client.kind.Result.INVALID_GOAL)
     assert text == str(TakenBySource(joints=("shoulder",)))

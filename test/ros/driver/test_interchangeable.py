@@ -125,7 +125,7 @@ def client(server: subprocess.Popen[bytes], ros_domain: int) -> Iterator[Client]
 
 
 def command(position: float, torque: bool = True, name: str = "joint") -> ServoCommands:
-    return ServoCommands(name=[name], torque_enable=[torque], position=[position])
+    return ServoCommands(name=[name], torque_enabled=[torque], goal_position=[position])
 
 
 def test_what_is_there(client: Client) -> None:

@@ -60,7 +60,7 @@ def test_goals_lie_within_what_the_servo_takes_and_within_what_the_user_says() -
 
 @pytest.mark.parametrize("goal", [30.0, -3.2, math.inf, -math.inf])
 def test_a_goal_outside_is_refused(goal: float) -> None:
-    message = ServoCommands(name=["hip", "knee"], torque_enable=[True, True], position=[0.0, goal])
+    message = ServoCommands(name=["hip", "knee"], torque_enabled=[True, True], goal_position=[0.0, goal])
     with pytest.raises(OutOfRange) as caught:
         parse_commands(message, JOINTS, HALF)
     assert (caught.value.thing, caught.value.value) == ("goal of joint 'knee'", goal)
@@ -70,14 +70,14 @@ def test_a_goal_outside_is_refused(goal: float) -> None:
 def test_a_message_that_names_no_joint_one_twice_or_has_arrays_of_other_lengths_is_refused() -> None:
     with pytest.raises(Missing):
         parse_commands(ServoCommands(), JOINTS, HALF)
-    twice = ServoCommands(name=["knee", "knee"], torque_enable=[True, True], position=[0.0, 0.0])
+    twice = ServoCommands(name=["knee", "knee"], torque_enabled=[True, True], goal_position=[0.0, 0.0])
     with pytest.raises(Conflict):
         parse_commands(twice, JOINTS, HALF)
     with pytest.raises(WrongShape) as caught:
-        parse_commands(ServoCommands(name=["knee"], torque_enable=[True]), JOINTS, HALF)
-    assert caught.value.value == (1, 1, 0)
+        parse_commands(ServoCommands(name=["knee"], torque_enabled=[True, True]), JOINTS, HALF)
+    assert caught.value.value == (1, 2, 0, 0, 0, 0)
 
 
 def test_a_message_commands_the_joints_that_it_names() -> None:
-    message = ServoCommands(name=["knee"], torque_enable=[True], position=[0.5])
+    message = ServoCommands(name=["knee"], torque_enabled=[True], goal_position=[0.5])
     assert parse_commands(message, JOINTS, HALF) == {1: JointCommand(torque_enable=True, position=0.5)}

@@ -181,7 +181,7 @@ def test_it_drives_the_arm_without_a_jump_and_its_end_lets_go(
 def test_torque_off_lasts_until_the_hardware_has_been_inactive(manager: Manager, bus: ManagedBus) -> None:
     manager.hold()
     manager.wait_for(lambda: bus.torque == [True, True])
-    off = ServoCommands(name=JOINTS, torque_enable=[False, False], position=[math.nan, math.nan])
+    off = ServoCommands(name=JOINTS, torque_enabled=[False, False], goal_position=[math.nan, math.nan])
     manager.servo_commands.publish(off)
     manager.wait_for(lambda: bus.torque == [False, False])
     manager.run(int(3.0 * TIMEOUT / PERIOD))

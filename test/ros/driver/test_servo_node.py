@@ -105,7 +105,7 @@ class Client:
 
     def command(self, *entries: tuple[str, bool, float]) -> None:
         names, torque, position = zip(*entries, strict=True)
-        self.commands.publish(ServoCommands(name=names, torque_enable=torque, position=position))
+        self.commands.publish(ServoCommands(name=names, torque_enabled=torque, goal_position=position))
 
     def call(self, service_type: type, name: str, request: object) -> object:
         client = self.node.create_client(service_type, name)
@@ -151,15 +151,25 @@ def test_states_and_commands_go_through(client: Client) -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        ServoCommands(name=["elbow"], torque_enable=[True], position=[0.0]),
-        ServoCommands(name=["joint"], torque_enable=[True], position=[]),
-        ServoCommands(name=["joint", "joint"], torque_enable=[True] * 2, position=[0.0] * 2),
-        ServoCommands(name=["joint"], torque_enable=[True], position=[math.inf]),
-        ServoCommands(name=["joint"], torque_enable=[True], position=[4.0]),
-        ServoCommands(name=["joint"], torque_enable=[True], position=[1.5]),
+        ServoCommands(name=["elbow"], torque_enabled=[True], goal_position=[0.0]),
+        ServoCommands(name=["joint"], torque_enabled=[True], goal_position=[0.0, 0.0]),
+        ServoCommands(name=["joint"], torque_enabled=[True], goal_velocity=[1.0]),
+        ServoCommands(name=["joint", "joint"], torque_enabled=[True] * 2, goal_position=[0.0] * 2),
+        ServoCommands(name=["joint"], torque_enabled=[True], goal_position=[math.inf]),
+        ServoCommands(name=["joint"], torque_enabled=[True], goal_position=[4.0]),
+        ServoCommands(name=["joint"], torque_enabled=[True], goal_position=[1.5]),
         ServoCommands(),
     ],
-    ids=["unknown joint", "wrong length", "named twice", "infinite", "beyond limits", "beyond mine", "empty"],
+    ids=[
+        "unknown joint",
+        "wrong length",
+        "other kind",
+        "named twice",
+        "infinite",
+        "beyond limits",
+        "beyond mine",
+        "empty",
+    ],
 )
 def test_a_bad_command_changes_nothing(
     client: Client, message: ServoCommands, monkeypatch: pytest.MonkeyPatch
@@ -169,20 +179,20 @@ def test_a_bad_command_changes_nothing(
     monkeypatch.setattr(node._loop, "take", taken.append)
     node._on_commands(message)
     assert taken == []
-    node._on_commands(ServoCommands(name=["joint"], torque_enable=[True], position=[0.5]))
+    node._on_commands(ServoCommands(name=["joint"], torque_enabled=[True], goal_position=[0.5]))
     assert len(taken) == 1
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        ServoCommands(name=["a"], torque_enable=[False], position=[30.0]),
-        ServoCommands(name=["a"], torque_enable=[False], position=[math.inf]),
-        ServoCommands(name=["a"], torque_enable=[False], position=[]),
-        ServoCommands(name=["a", "b"], torque_enable=[False, True], position=[0.0, 30.0]),
-        ServoCommands(name=["a", "elbow"], torque_enable=[False, True], position=[0.0, 0.0]),
-        ServoCommands(name=["elbow", "a"], torque_enable=[False, False], position=[0.0, 0.0]),
-        ServoCommands(name=["a", "a"], torque_enable=[True, False], position=[0.0, 0.0]),
+        ServoCommands(name=["a"], torque_enabled=[False], goal_position=[30.0]),
+        ServoCommands(name=["a"], torque_enabled=[False], goal_position=[math.inf]),
+        ServoCommands(name=["a"], torque_enabled=[False], goal_position=[]),
+        ServoCommands(name=["a", "b"], torque_enabled=[False, True], goal_position=[0.0, 30.0]),
+        ServoCommands(name=["a", "elbow"], torque_enabled=[False, True], goal_position=[0.0, 0.0]),
+        ServoCommands(name=["elbow", "a"], torque_enabled=[False, False], goal_position=[0.0, 0.0]),
+        ServoCommands(name=["a", "a"], torque_enabled=[True, False], goal_position=[0.0, 0.0]),
     ],
     ids=["beyond", "infinite", "no goal", "another beyond", "another unknown", "unknown", "named twice"],
 )
@@ -202,7 +212,7 @@ def test_which_joint_is_meant_is_not_guessed(client: Client, monkeypatch: pytest
     node = client.run(FakeBus(("a", "b")))
     taken: list[object] = []
     monkeypatch.setattr(node._loop, "take", taken.append)
-    node._on_commands(ServoCommands(name=["a", "b"], torque_enable=[False], position=[0.0, 0.0]))
+    node._on_commands(ServoCommands(name=["a", "b"], torque_enabled=[False], goal_position=[0.0, 0.0]))
     assert taken == []
 
 
@@ -279,8 +289,8 @@ def test_no_command_is_lost_while_a_service_runs(client: Client) -> None:
     commands = client.node.create_publisher(ServoCommands, "servo_commands", 100)
     client.wait_for(lambda: commands.get_subscription_count())
     for name in names[:-1]:
-        commands.publish(ServoCommands(name=[name], torque_enable=[False], position=[math.nan]))
-    commands.publish(ServoCommands(name=["f"], torque_enable=[True], position=[0.3]))
+        commands.publish(ServoCommands(name=[name], torque_enabled=[False], goal_position=[math.nan]))
+    commands.publish(ServoCommands(name=["f"], torque_enabled=[True], goal_position=[0.3]))
     streams = client.servos._loop._streams  # type: ignore[union-attr]
     client.wait_for(lambda: streams.number == 1 + len(names))  # taken though the bus is busy
     go_on.set()
@@ -305,8 +315,8 @@ def test_commands_that_queued_up_are_taken_at_once(client: Client) -> None:
     client.wait_for(commands.get_subscription_count)
     before = node._loop._streams.number  # type: ignore[union-attr]
     for position in (0.0, 0.1) * 250:
-        commands.publish(ServoCommands(name=["joint"], torque_enable=[True], position=[position]))
-    commands.publish(ServoCommands(name=["joint"], torque_enable=[False], position=[math.nan]))
+        commands.publish(ServoCommands(name=["joint"], torque_enabled=[True], goal_position=[position]))
+    commands.publish(ServoCommands(name=["joint"], torque_enabled=[False], goal_position=[math.nan]))
     client.wait_for(lambda: node._loop._streams.number == before + 501)  # type: ignore[union-attr]
     assert len(turns) < 100
     assert not node._loop._streams.advance(node._bus.now())[0].torque_enable  # type: ignore[union-attr]
@@ -361,7 +371,7 @@ def test_diagnostics_say_why_a_stream_is_ignored_and_forget_it(client: Client) -
         return client.diagnostics[-1].status[0]
 
     client.wait_for(lambda: told().message == "running")
-    node._on_commands(ServoCommands(name=["joint"], torque_enable=[True], position=[30.0]))
+    node._on_commands(ServoCommands(name=["joint"], torque_enabled=[True], goal_position=[30.0]))
     shown, ignored = told(), node._ignored
     assert (shown.level, shown.message) == (DiagnosticStatus.WARN, str(ignored))
     assert ignored is not None

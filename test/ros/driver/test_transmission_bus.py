@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bam_core.errors import OutOfRange
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.loop_settings import LoopSettings
 from bam_ros.driver.servo_bus import Gains, LawSettings, ServoGoal, ServoSample
@@ -80,10 +81,35 @@ def test_every_quantity_of_a_sample_is_the_joint_s() -> None:
     assert sample.effort == (-2.0, 1.0)
     assert sample.goal_position == (0.0, 1.0)
     assert bus.position_limits == ((0.0, 2.0), (-3.0, 1.0))
-    bus.exchange(ServoGoal(torque_enable=(True, True), position=(1.5, math.nan), duty=(0.2, 0.2)))
+    bus.exchange(ServoGoal(torque_enable=(True, True), position=(1.5, math.nan)))
     goal = servos.goals[-1]
-    assert (goal.position[0], goal.duty) == (-2.0, (-0.2, 0.2))
+    assert goal.position[0] == -2.0
     assert math.isnan(goal.position[1])
+
+
+class Driving(FakeBus):
+    """Servos that are commanded by velocity, current and duty."""
+
+    @property
+    def command_kinds(self) -> tuple[CommandKind, ...]:
+        return (CommandKind.VELOCITY, CommandKind.CURRENT, CommandKind.DUTY)
+
+    @property
+    def setpoint_limits(self) -> tuple[float, ...]:
+        return (4.0, 2.0, 1.0)
+
+    @property
+    def torque_constants(self) -> tuple[float, ...]:
+        return (1.5,) * 3
+
+
+def test_a_velocity_is_the_joint_s_and_current_and_duty_are_the_motor_s() -> None:
+    servos = Driving(("a", "b", "c"))
+    bus = TransmissionBus(servos, (TURNED,) * 3)
+    bus.exchange(ServoGoal(torque_enable=(True,) * 3, position=(math.nan,) * 3, setpoint=(1.0, 0.5, 0.2)))
+    assert servos.goals[-1].setpoint == (-2.0, -0.5, -0.2)
+    assert bus.setpoint_limits == (2.0, 2.0, 1.0)
+    assert bus.torque_constants == (3.0,) * 3
 
 
 def test_a_gear_is_no_part_of_any_model_and_a_sign_is() -> None:

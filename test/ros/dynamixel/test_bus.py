@@ -13,11 +13,12 @@ import pytest
 
 from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, Unsupported, WrongShape, WrongValue
 from bam_core.servo.model import load_servo
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout, Gains, OtherServos, ServoGoal, ServoIdentity
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.dynamixel.control_table import control_table
-from bam_ros.dynamixel.servo import PWM_WATCHDOG, WATCHDOG
+from bam_ros.dynamixel.servo import SETPOINT_WATCHDOG, WATCHDOG
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.packets import Instruction, Reply
 from bam_ros.emulators.dynamixel.protocol2 import Parser
@@ -68,7 +69,7 @@ def on(position: float) -> ServoGoal:
 
 
 def duty(value: float) -> ServoGoal:
-    return ServoGoal(torque_enable=(True,), position=(0.0,), duty=(value,))
+    return ServoGoal(torque_enable=(True,), position=(0.0,), setpoint=(value,))
 
 
 @pytest.mark.parametrize("servo", SERVOS)
@@ -561,7 +562,7 @@ def test_in_pwm_mode_duties_are_applied_from_none_on_and_written_every_time(
     servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
 ) -> None:
     virtual = virtual_servos(servo=servo)
-    bus = make_bus(virtual, pwm=True)
+    bus = make_bus(virtual, command_kinds=(CommandKind.DUTY,))
     bus.open()
     assert virtual.get("operating_mode") == 16
     virtual.writes.clear()
@@ -587,7 +588,7 @@ def test_in_pwm_mode_duties_are_applied_from_none_on_and_written_every_time(
 def test_a_duty_is_held_to_the_servos_own_limit(virtual_servos: MakeVirtual, make_bus: MakeBus) -> None:
     virtual = virtual_servos(servo="mx64_2")
     virtual.set("pwm_limit", 300)
-    bus = make_bus(virtual, pwm=True)
+    bus = make_bus(virtual, command_kinds=(CommandKind.DUTY,))
     bus.open()
     bus.exchange(duty(0.0))
     for wanted, count in ((1.0, 300), (-5.0, -300)):
@@ -601,7 +602,7 @@ def test_a_servo_without_pwm_mode_is_named_and_left_released(
     virtual = virtual_servos(servo="mx106")
     virtual.set("torque_enable", 1)
     with pytest.raises(Unsupported) as caught:
-        make_bus(virtual, pwm=True).open()
+        make_bus(virtual, command_kinds=(CommandKind.DUTY,)).open()
     assert caught.value.thing == "joint"
     assert virtual.get("torque_enable") == 0
 
@@ -611,7 +612,7 @@ def test_a_client_that_stops_sending_duties_leaves_a_servo_that_stops(
     servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
 ) -> None:
     virtual = virtual_servos(servo=servo, patient=False)
-    bus = make_bus(virtual, pwm=True, watchdog=0.0)
+    bus = make_bus(virtual, command_kinds=(CommandKind.DUTY,), watchdog=0.0)
     bus.open()
     bus.exchange(duty(0.0))
     bus.exchange(duty(0.3))
@@ -621,7 +622,7 @@ def test_a_client_that_stops_sending_duties_leaves_a_servo_that_stops(
     bus.close()
     bus.open()
     bus.exchange(duty(0.0))
-    assert 0.0 < virtual.written("bus_watchdog")[-1] * 20e-3 <= PWM_WATCHDOG
+    assert 0.0 < virtual.written("bus_watchdog")[-1] * 20e-3 <= SETPOINT_WATCHDOG
     assert virtual.get("goal_pwm") == 0
 
 
@@ -629,11 +630,12 @@ def test_pwm_mode_is_left_by_the_next_driver_that_commands_positions(
     virtual_servos: MakeVirtual, make_bus: MakeBus
 ) -> None:
     virtual = virtual_servos(servo="mx64_2")
-    for pwm, mode, goal in ((True, 16, 0), (False, 3, 885)):
-        bus = make_bus(virtual, pwm=pwm)
+    for kind, mode, goal in ((CommandKind.DUTY, 16, 0), (CommandKind.POSITION, 3, 885)):
+        bus = make_bus(virtual, command_kinds=(kind,))
         bus.open()
         assert (virtual.get("operating_mode"), virtual.get("goal_pwm")) == (mode, goal)
         bus.close()
+        assert virtual.get("operating_mode") == 3
 
 
 def test_a_wheel_is_no_joint(virtual_servos: MakeVirtual, make_bus: MakeBus) -> None:

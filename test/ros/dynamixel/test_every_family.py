@@ -13,10 +13,12 @@ from bam_core.errors import BamError, OutOfRange, Unavailable, Unsupported
 from bam_core.servo.families import family_of
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import Gains, ServoGoal
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
+from bam_ros.dynamixel.errors import NoMode
 from test.ros.ros_helpers import CALM, VirtualServos, wait_for
 
 MakeVirtual = Callable[..., VirtualServos]
@@ -137,8 +139,8 @@ def test_a_servo_that_cannot_count_turns_is_refused_for_it(servo: str, virtual_s
 
 @pytest.mark.parametrize("servo", ["ax12a", "xl320", "h54_200_s500_r"])
 def test_a_servo_without_pwm_mode_is_refused_for_it(servo: str, virtual_servos: MakeVirtual) -> None:
-    with pytest.raises(Unsupported, match="PWM mode"):
-        opened(virtual_servos(servo=servo), pwm=True)
+    with pytest.raises(NoMode):
+        opened(virtual_servos(servo=servo), command_kinds=(CommandKind.DUTY,))
 
 
 @pytest.mark.parametrize("servo", ["ax12a", "ph54_200_s500", "h54_200_s500_r", "ym070_210_r099"])

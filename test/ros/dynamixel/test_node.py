@@ -60,7 +60,9 @@ class Client(RosClient):
         return "; ".join(dict.fromkeys(status.message for status in self.diagnostics))
 
     def command(self, position: float, *, torque: bool = True) -> None:
-        self._commands.publish(ServoCommands(name=["joint"], torque_enable=[torque], position=[position]))
+        self._commands.publish(
+            ServoCommands(name=["joint"], torque_enabled=[torque], goal_position=[position])
+        )
 
     def hold(self, virtual: VirtualServos, position: float = 0.2) -> None:
         """Command until torque is on and the driver follows."""

@@ -58,7 +58,7 @@ class Client(RosClient):
 
     def command(self, position: float = 0.2, *, torque: bool = True) -> None:
         self._commands.publish(
-            ServoCommands(name=JOINTS, torque_enable=[torque] * 2, position=[position] * 2)
+            ServoCommands(name=JOINTS, torque_enabled=[torque] * 2, goal_position=[position] * 2)
         )
 
     def commanding(self, predicate: Callable[[], object], *, torque: bool = True) -> Callable[[], object]:

@@ -19,6 +19,7 @@ from bam_core.mujoco import compile_robot, load_robot
 from bam_core.servo.firmware_library import FIRMWARES
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import BusTimeout, Gains, ServoBus, ServoGoal, ServoIdentity
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
@@ -51,7 +52,7 @@ class Motors(FakeBus):
 
     @property
     def duty(self) -> tuple[float, ...]:
-        return self.goals[-1].duty
+        return self.goals[-1].setpoint
 
 
 def settings(joints: int = 2, **changes) -> FeedForwardSettings:
@@ -346,7 +347,9 @@ def test_a_motor_that_is_held_loses_its_torque_before_it_winds_up(
     virtual_servos: Callable[..., VirtualServos], connect: Callable[..., DynamixelBus]
 ) -> None:
     virtual = virtual_servos(servo="mx64_2", pendulum=PendulumBench(mass=20.0, length=0.3))
-    bus = FeedForwardBus(connect(virtual, pwm=True), settings(1, error=0.2, duty=0.3))
+    bus = FeedForwardBus(
+        connect(virtual, command_kinds=(CommandKind.DUTY,)), settings(1, error=0.2, duty=0.3)
+    )
     bus.open()
     bus.exchange(on(1))
     bus.follow(to(1.0, after=0.8), time.monotonic())
@@ -367,6 +370,8 @@ def test_a_motor_that_is_held_loses_its_torque_before_it_winds_up(
 def test_a_servo_without_pwm_mode_ends_the_start(
     virtual_servos: Callable[..., VirtualServos], connect: Callable[..., DynamixelBus]
 ) -> None:
-    bus = FeedForwardBus(connect(virtual_servos(servo="mx64"), pwm=True), settings(1))
+    bus = FeedForwardBus(
+        connect(virtual_servos(servo="mx64"), command_kinds=(CommandKind.DUTY,)), settings(1)
+    )
     with pytest.raises(Unsupported):
         bus.open()

@@ -28,10 +28,11 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bam_core.errors import BamError, OutOfRange, UnknownName, WrongShape
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.servo_bus import ServoBus, ServoIdentity
 from bam_ros.dynamixel.control_table import control_table
-from bam_ros.dynamixel.errors import NoPwmMode
+from bam_ros.dynamixel.errors import NoMode
 from bam_ros.emulators import bench_physics as physics
 from bam_ros.feedforward.bus import FeedForwardBus
 from bam_ros.feedforward.node import FeedForwardNode
@@ -80,7 +81,7 @@ class Client(RosClient):
 
     def command(self, on: bool = True, position: float = math.nan, names: list[str] = NAMES) -> None:
         self._commands.publish(
-            ServoCommands(name=names, torque_enable=[on] * len(names), position=[position] * len(names))
+            ServoCommands(name=names, torque_enabled=[on] * len(names), goal_position=[position] * len(names))
         )
 
     def while_waiting(self) -> None:
@@ -280,10 +281,10 @@ class OnMotors(FeedForwardNode):
 @pytest.mark.parametrize(
     "message",
     [
-        ServoCommands(name=["knee"], torque_enable=[False], position=[math.nan]),
-        ServoCommands(name=NAMES, torque_enable=[False, False], position=[0.1, 0.2]),
-        ServoCommands(name=NAMES, torque_enable=[True, False], position=[math.nan, math.nan]),
-        ServoCommands(name=["knee", "elbow"], torque_enable=[False, True], position=[0.1, 30.0]),
+        ServoCommands(name=["knee"], torque_enabled=[False], goal_position=[math.nan]),
+        ServoCommands(name=NAMES, torque_enabled=[False, False], goal_position=[0.1, 0.2]),
+        ServoCommands(name=NAMES, torque_enabled=[True, False], goal_position=[math.nan, math.nan]),
+        ServoCommands(name=["knee", "elbow"], torque_enabled=[False, True], goal_position=[0.1, 30.0]),
     ],
     ids=["one joint", "with positions", "on and off", "beside what is wrong"],
 )
@@ -465,7 +466,7 @@ def test_a_servo_without_pwm_mode_ends_the_node_with_one_line_and_status_2(
     process = start(old.path, ready=False)
     _, log = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
-    assert log == f"{NoPwmMode('hip', control_table('mx64'))}\n"
+    assert log == f"{NoMode('hip', control_table('mx64'), CommandKind.DUTY)}\n"
     assert released(old)
 
 

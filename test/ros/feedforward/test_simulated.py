@@ -70,7 +70,7 @@ class Client(RosClient):
         if time.monotonic() > self._next_command:
             self._next_command = time.monotonic() + 0.02
             self._commands.publish(
-                ServoCommands(name=NAMES, torque_enable=[True] * 2, position=[math.nan] * 2)
+                ServoCommands(name=NAMES, torque_enabled=[True] * 2, goal_position=[math.nan] * 2)
             )
 
     def switch_on(self) -> None:

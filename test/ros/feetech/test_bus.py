@@ -16,6 +16,7 @@ import pytest
 from bam_core.errors import Conflict, Unavailable, Unsupported
 from bam_core.mujoco.robot_file import load_robot
 from bam_core.robot.joints import servos_by_joint
+from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import (
     BusCorrupt,
@@ -27,6 +28,7 @@ from bam_ros.driver.servo_bus import (
     ServoSample,
 )
 from bam_ros.dynamixel.bus import DynamixelSettings
+from bam_ros.dynamixel.errors import NoMode
 from bam_ros.emulators.dynamixel.bench import Bench
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_arm_bus, build_servo
 from bam_ros.emulators.feetech.catalog import FEETECH
@@ -401,3 +403,49 @@ def test_every_series_is_driven_or_refused_as_its_table_is(
     here = bus.exchange(OFF).position
     assert bus.exchange(ServoGoal(torque_enable=(True,), position=here)).torque_enabled == (True,)
     assert bus.exchange(OFF).torque_enabled == (False,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "register", "wanted", "count"),
+    [
+        (CommandKind.VELOCITY, 1, "goal_velocity", -0.767, 0x8000 | 500),
+        (CommandKind.DUTY, 2, "goal_pwm", 0.2, 200),
+    ],
+)
+def test_velocities_and_duties_have_modes_of_their_own(
+    kind: CommandKind,
+    mode: int,
+    register: str,
+    wanted: float,
+    count: int,
+    feetech_servos: MakeVirtual,
+    make_bus: MakeBus,
+) -> None:
+    virtual = feetech_servos()
+    bus = make_bus(virtual, command_kinds=(kind,))
+    bus.open()
+    assert virtual.get("operating_mode") == mode
+    assert virtual.get(register) == 0
+    assert bus.law_settings[0].unmodelled
+    goals = [
+        ServoGoal(torque_enable=(True,), position=(math.nan,), setpoint=(value,)) for value in (0.0, wanted)
+    ]
+    bus.exchange(goals[0])
+    assert virtual.get(register) == 0
+
+    def reached() -> bool:
+        sample = bus.exchange(goals[1])
+        assert sample.setpoint[0] == pytest.approx(wanted, abs=1e-3)
+        assert math.isnan(sample.goal_position[0])
+        measured = sample.velocity if kind is CommandKind.VELOCITY else sample.duty
+        return bool(measured[0] == pytest.approx(wanted, abs=0.1))
+
+    wait_for(reached)
+    assert virtual.get(register) == count
+    bus.close()
+    assert virtual.get("operating_mode") == 0
+
+
+def test_a_servo_without_current_mode_is_refused(feetech_servos: MakeVirtual, make_bus: MakeBus) -> None:
+    with pytest.raises(NoMode):
+        make_bus(feetech_servos(), command_kinds=(CommandKind.CURRENT,)).open()

@@ -142,7 +142,7 @@ def test_action_service_and_core_give_the_same_numbers(client: Client) -> None:
     assert answer.status == GoalStatus.STATUS_SUCCEEDED
     response = client.call(**{**BRIEF, "output": "service"})
     for result in (answer.result, response):
-        assert result.success
+        assert result.error_code == result.SUCCESSFUL
         assert result.chosen == expected.chosen
         assert list(result.models) == ["m1", "m3"]
         assert list(result.train_mae) == [fit.train_mae for fit in expected.fits.values()]
@@ -161,7 +161,7 @@ def test_a_request_chooses_the_search_and_the_servo_file_names_it(
     search: str, ran: str, client: Client
 ) -> None:
     response = client.call(**{**BRIEF, "models": ["m1"], "search": search})
-    assert response.success, response.message
+    assert response.error_code == response.SUCCESSFUL, response.message
     assert load_servo(Path(response.output) / "m1.yaml").provenance.method == ran
 
 
@@ -169,7 +169,7 @@ def test_a_request_chooses_the_search_and_the_servo_file_names_it(
 def test_effects_are_fitted_that_a_request_names_or_else_the_nodes_parameter(client: Client) -> None:
     def fitted(effects: list[str]) -> tuple[str, ...]:
         response = client.call(**{**BRIEF, "models": ["m1"], "effects": effects})
-        assert response.success, response.message
+        assert response.error_code == response.SUCCESSFUL, response.message
         return load_servo(Path(response.output) / "m1.yaml").search.effects
 
     assert fitted([]) == load_servo("mx106").search.effects
@@ -199,7 +199,7 @@ def test_cancelling_ends_it_and_leaves_no_file(client: Client, capfd: pytest.Cap
     assert client.wait(handle.cancel_goal_async()).goals_canceling
     answer = client.wait(handle.get_result_async())
     assert answer.status == GoalStatus.STATUS_CANCELED
-    assert not answer.result.success
+    assert answer.result.error_code == Identify.Result.CANCELED
     assert "cancelled" in answer.result.message
     assert answer.result.message in capfd.readouterr().err
     assert [path.name for path in client.directory.iterdir()] == ["logs"]
@@ -212,7 +212,7 @@ def test_cancelling_keeps_the_models_that_are_finished(client: Client) -> None:
     client.wait(handle.cancel_goal_async())
     answer = client.wait(handle.get_result_async())
     assert answer.status == GoalStatus.STATUS_CANCELED
-    assert not answer.result.success
+    assert answer.result.error_code == Identify.Result.CANCELED
     output = Path(answer.result.output)
     summary = json.loads((output / "summary.json").read_text())
     assert summary["interrupted"] is True
@@ -232,11 +232,11 @@ def test_one_identification_runs_at_a_time(client: Client) -> None:
     aborted = client.wait(client.send(**BRIEF).get_result_async())
     assert aborted.status == GoalStatus.STATUS_ABORTED
     for refused in (aborted.result, client.call(**BRIEF)):
-        assert not refused.success
+        assert refused.error_code == refused.BUSY
         assert "another one is running" in refused.message
     client.wait(handle.cancel_goal_async())
     client.wait(handle.get_result_async())
-    assert client.call(**BRIEF).success
+    assert client.call(**BRIEF).error_code == IdentifyModel.Response.SUCCESSFUL
 
 
 def test_closing_the_node_ends_what_runs(client: Client) -> None:
@@ -278,7 +278,7 @@ def test_a_request_that_cannot_be_met_is_answered_in_one_line(
     (client.directory / "with_linked_file" / "log.json").symlink_to(elsewhere / "sin_sin.json")
     before = sorted(client.directory.parent.rglob("*"))
     response = client.call(**{**BRIEF, **changes})
-    assert not response.success
+    assert response.error_code == response.FAILED
     assert "\n" not in response.message
     for word in words:
         assert word in response.message

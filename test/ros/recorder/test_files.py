@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 from bam_bench.msg import BenchRun, ServoStates
+from rclpy.duration import Duration
 from rclpy.serialization import serialize_message
 from rclpy.time import Time
+from std_msgs.msg import Header
 
 from bam_core.errors import Conflict, NotWritable
 from bam_core.recordings.bag_writer import BagWriter
@@ -36,7 +38,8 @@ RUN = SESSION.runs()[0]
 
 
 def states(sequence: int, stamp: int) -> bytes:
-    arrays = ("velocity", "current", "duty", "effort", "voltage", "temperature", "goal_position")
+    goals = tuple(f"goal_{kind}" for kind in ("position", "velocity", "current", "duty"))
+    arrays = ("velocity", "current", "duty", "effort", "voltage", "temperature", *goals)
     message = ServoStates(sequence=sequence, name=["joint"], position=[0.1], torque_enabled=[True])
     message.hardware_error = [0]
     for array in arrays:
@@ -55,8 +58,8 @@ def description(**changes: object) -> bytes:
         "length": 0.1,
         "kp": 8.0,
         "supply_voltage": 15.0,
-        "duration": RUN.script.duration,
-        "start": Time(nanoseconds=START).to_msg(),
+        "duration": Duration(nanoseconds=round(RUN.script.duration * 1e9)).to_msg(),
+        "header": Header(stamp=Time(nanoseconds=START).to_msg()),
     }
     return serialize_message(BenchRun(**{**fields, **changes}))
 

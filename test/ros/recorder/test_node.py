@@ -18,6 +18,7 @@ from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
 
 from bam_core.errors import OutOfRange, Unreadable
+from bam_core.recordings.run_end import seconds_of
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_ros.node.data_directory import confined
 from bam_ros.recorder import node
@@ -89,18 +90,18 @@ def client(ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_goal_asks_for_the_load_then_records(client: Client) -> None:
     handle = client.send()
-    asked = client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    asked = client.wait_for_state(Record.Feedback.STATE_WAITING_FOR_LOAD)
     assert (asked.mass, asked.arm_mass, asked.length) == (0.5, 0.0, 0.1)
     assert client.load_mounted().success
     answer = client.wait(handle.get_result_async())
     assert answer.status == GoalStatus.STATUS_SUCCEEDED
-    assert answer.result.success
+    assert answer.result.error_code == Record.Result.SUCCESSFUL
     assert (answer.result.recorded, answer.result.resumed, answer.result.dropped) == (1, 0, 0)
     assert answer.result.bags == [str(client.output / "m0.50_l0.100_kp8_sin_sin")]
     assert answer.result.message == str(SessionRecorded(output=client.output, recorded=1))
-    ran = [feedback for feedback in client.feedback if feedback.state == Record.Feedback.RUNNING]
-    assert (ran[-1].run, ran[-1].runs, ran[-1].duration) == (1, 1, 0.8)
-    assert max(feedback.elapsed for feedback in ran) > 0.3
+    ran = [feedback for feedback in client.feedback if feedback.state == Record.Feedback.STATE_RUNNING]
+    assert (ran[-1].run, ran[-1].runs, seconds_of(ran[-1].duration)) == (1, 1, 0.8)
+    assert max(seconds_of(feedback.elapsed) for feedback in ran) > 0.3
     assert not client.load_mounted().success
 
 
@@ -108,7 +109,7 @@ def test_the_log_names_the_call_that_says_that_the_load_hangs(
     client: Client, capfd: pytest.CaptureFixture[str]
 ) -> None:
     handle = client.send()
-    client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    client.wait_for_state(Record.Feedback.STATE_WAITING_FOR_LOAD)
     wanted = LoadWanted(mass=0.5, arm_mass=0.0, length=0.1, service="/recorder/load_mounted")
     assert str(wanted) in capfd.readouterr().err
     client.wait(handle.cancel_goal_async())
@@ -119,7 +120,7 @@ def test_feedback_comes_at_ten_hertz_at_most(client: Client, monkeypatch: pytest
     period, readings = 0.03, itertools.count()  # s from one reading of the clock to the next
     monkeypatch.setattr(node, "time", SimpleNamespace(monotonic=lambda: period * next(readings)))
     handle = client.send()
-    client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    client.wait_for_state(Record.Feedback.STATE_WAITING_FOR_LOAD)
     client.load_mounted()
     client.wait(handle.get_result_async())
     assert 1 < len(client.feedback) <= 1 + 10.0 * period * next(readings)
@@ -127,13 +128,13 @@ def test_feedback_comes_at_ten_hertz_at_most(client: Client, monkeypatch: pytest
 
 def test_cancelling_releases_the_servo_and_marks_the_bag(client: Client) -> None:
     handle = client.send()
-    client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    client.wait_for_state(Record.Feedback.STATE_WAITING_FOR_LOAD)
     client.load_mounted()
-    wait_for(lambda: client.feedback[-1].elapsed > 0.0, what="the script")
+    wait_for(lambda: seconds_of(client.feedback[-1].elapsed) > 0.0, what="the script")
     assert client.wait(handle.cancel_goal_async()).goals_canceling
     answer = client.wait(handle.get_result_async())
     assert answer.status == GoalStatus.STATUS_CANCELED
-    assert not answer.result.success
+    assert answer.result.error_code == Record.Result.CANCELED
     assert "cancelled" in answer.result.message
     wait_for(lambda: not client.bench.bus.torque[0], what="torque off")
     assert directories(client.output) == ["m0.50_l0.100_kp8_sin_sin"]
@@ -142,7 +143,7 @@ def test_cancelling_releases_the_servo_and_marks_the_bag(client: Client) -> None
 
 def test_cancelling_ends_waiting_for_a_load(client: Client) -> None:
     handle = client.send()
-    client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    client.wait_for_state(Record.Feedback.STATE_WAITING_FOR_LOAD)
     client.wait(handle.cancel_goal_async())
     assert client.wait(handle.get_result_async()).status == GoalStatus.STATUS_CANCELED
     assert not client.output.exists()
@@ -150,11 +151,11 @@ def test_cancelling_ends_waiting_for_a_load(client: Client) -> None:
 
 def test_a_second_goal_is_told_why_it_is_aborted(client: Client) -> None:
     first = client.send()
-    client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    client.wait_for_state(Record.Feedback.STATE_WAITING_FOR_LOAD)
     answer = client.wait(client.send().get_result_async())
     assert answer.status == GoalStatus.STATUS_ABORTED
     assert answer.result.message == str(RecorderBusy())
-    assert not answer.result.success
+    assert answer.result.error_code == Record.Result.BUSY
     client.wait(first.cancel_goal_async())
     assert client.wait(first.get_result_async()).status == GoalStatus.STATUS_CANCELED
     answer = client.wait(client.send(session_file="none.yaml").get_result_async())
@@ -220,9 +221,9 @@ def test_a_goal_names_a_session_of_this_package_or_one_of_the_data_directory(cli
 
 def test_the_end_of_the_node_releases_the_servo(client: Client) -> None:
     client.send()
-    client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    client.wait_for_state(Record.Feedback.STATE_WAITING_FOR_LOAD)
     client.load_mounted()
-    wait_for(lambda: client.feedback[-1].elapsed > 0.0, what="the script")
+    wait_for(lambda: seconds_of(client.feedback[-1].elapsed) > 0.0, what="the script")
     client.recorder.close()
     wait_for(lambda: not client.bench.bus.torque[0], what="torque off")
     assert not list(client.output.glob("*/metadata.yaml"))

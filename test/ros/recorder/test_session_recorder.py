@@ -334,7 +334,7 @@ def test_the_load_is_hung_with_torque_off(bench: Bench, tmp_path: Path) -> None:
     wait_for(lambda: commands.get_subscription_count() == 1, what="the driver")
 
     def hold() -> bool:
-        commands.publish(ServoCommands(name=["joint"], torque_enable=[True], position=[0.0]))
+        commands.publish(ServoCommands(name=["joint"], torque_enabled=[True], goal_position=[0.0]))
         return bench.bus.torque[0]
 
     wait_for(hold, what="torque on")

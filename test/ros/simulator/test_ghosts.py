@@ -121,7 +121,7 @@ def test_draws_get_the_duty_of_a_simulated_robot_in_pwm_mode() -> None:
     bus = MujocoBus(settings, draws={"joint": Draws(servos=(SERVO,) * LEAST_DRAWS, residual=0.0)})
     bus.open()
     low, high, position = band_and_position(
-        bus, ServoGoal(torque_enable=(True,), position=(math.nan,), duty=(0.3,))
+        bus, ServoGoal(torque_enable=(True,), position=(math.nan,), setpoint=(0.3,))
     )
     assert abs(position) > 0.05
     assert low == high == pytest.approx(position, abs=0.5 * SERVO.firmware.resolution)

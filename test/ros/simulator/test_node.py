@@ -83,7 +83,9 @@ class Client(RosClient):
         if self.wish is not None and time.monotonic() > self._next_command:
             self._next_command = time.monotonic() + 0.02
             torque, position = self.wish
-            self.commands.publish(ServoCommands(name=["joint"], torque_enable=[torque], position=[position]))
+            self.commands.publish(
+                ServoCommands(name=["joint"], torque_enabled=[torque], goal_position=[position])
+            )
 
     def connect(self) -> None:
         self.wait_for(lambda: self.states and self.joints and self.commands.get_subscription_count())

@@ -61,7 +61,7 @@ def simulated(factor: float = 0.0, wall: Wall | None = None, **changes: object) 
 
 
 def duty(*values: float) -> ServoGoal:
-    return ServoGoal(torque_enable=(True,) * len(values), position=(math.nan,) * len(values), duty=values)
+    return ServoGoal(torque_enable=(True,) * len(values), position=(math.nan,) * len(values), setpoint=values)
 
 
 def test_a_duty_drives_the_motor_of_its_own_joint_until_torque_goes_off(tmp_path: Path) -> None:
