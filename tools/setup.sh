@@ -74,6 +74,9 @@ fi
 PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH} setsid .venv/bin/python tools/compile_kernels.py &
 kernels=$!
 trap 'kill -- -$kernels 2>/dev/null || true' EXIT
+if [ -e build/kernels.stamp ]; then  # outdated kernels are deleted, some of them while the build links to them
+    wait $kernels || fail "the numerical kernels were not compiled; what is wrong is said above"
+fi
 
 # 3. Interfaces and packages.
 say "Building the ROS 2 package into install/"
