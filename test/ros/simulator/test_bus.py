@@ -312,10 +312,12 @@ def test_mistakes_are_one_line() -> None:
     bus.close()
 
 
-def test_a_model_that_lacks_a_mesh_is_named_by_its_file(tmp_path: Path) -> None:
+def test_a_model_that_lacks_a_mesh_which_gives_an_inertia_is_named_by_its_file(tmp_path: Path) -> None:
     model = tmp_path / "robot.xml"
     mesh = '<mujoco><asset><mesh name="m" file="lost.stl"/></asset>'
-    model.write_text(TWO_LINKS.replace("<mujoco>", mesh))
+    capsule = '<geom type="capsule" size="0.01" fromto="0 0 0 0 0 -0.15" mass="0.1"/>'
+    without = TWO_LINKS.replace(capsule, '<geom type="mesh" mesh="m"/>', 1)
+    model.write_text(without.replace("<mujoco>", mesh))
     with pytest.raises(BamError, match=r"robot\.xml: .*lost\.stl"):
         opened(model=str(model), servos=dict.fromkeys(("shoulder", "elbow"), load_servo("mx64")))
 

@@ -38,7 +38,7 @@ class ClockLink:
     def read(self, servo: int, register: Register) -> int:
         return self._clock.read(register.name)
 
-    def write(self, servo: int, register: Register, count: int) -> None:
+    def write(self, servo: int, register: Register, count: int, attempts: int) -> None:
         self._clock.write(**{register.name: count})
 
     def write_block(self, servo: int, address: int, data: bytes) -> None:
@@ -76,7 +76,8 @@ def record(
             clock.write(goal_position=servo.count(float(wanted)))
         elif servo.torque:
             servo.release()
-        states.append(servo.decode(*link.read_block((1,), servo.block.address, servo.block.length)[1]))
+        data, error = link.read_block((1,), servo.block.address, servo.block.length)[1]
+        states.append(servo.state(servo.measured(data), error))
         clock.run(PERIOD)
     place = Path("emulated") / f"{model}_{name}_kp{kp}_{registers}"
     return Recording(
