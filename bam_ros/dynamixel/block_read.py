@@ -66,39 +66,52 @@ class BlockRead:
         Args:
             received: `length` bytes.
         """
-        if len(received) != self.length:
-            return None
+        answers: Answers = {}
+        is_whole = len(received) == self.length and self.take_arrived(received, answers)
+        return answers if is_whole else None
+
+    def take_arrived(self, received: bytes, answers: Answers) -> bool:
+        """Add the answers that have come since the last call; return whether all are what is expected.
+
+        Args:
+            received: all bytes so far.
+            answers: of the calls before; those that have come are added.
+        """
         if self.fast:
-            return self._take_fast(received)
-        answers = {}
-        for servo, start, begin, at, end in self._places:
+            return len(received) < self.length or self._take_fast(received, answers)
+        for servo, start, begin, at, end in self._places[len(answers) :]:
+            if len(received) < end:
+                break
             if received[start : at - 1] != begin:
-                return None
+                return False
             if self.protocol == 2:
                 data = received[at : end - 2]
                 right = crc16(received[start : end - 2]) == received[end - 2] | received[end - 1] << 8
                 if not right or PATTERN in data:
-                    return None
+                    return False
             else:
                 data = received[at : end - 1]
                 if sum(received[start + 2 : end]) & 0xFF != 0xFF:
-                    return None
+                    return False
             answers[servo] = data, received[at - 1]
-        return answers
+        return True
 
-    def _take_fast(self, received: bytes) -> Answers | None:
+    def next_end(self, answers: Answers) -> int:
+        """Return how many bytes will have come with one more answer than these."""
+        return self.length if self.fast else self._places[len(answers)][-1]
+
+    def _take_fast(self, received: bytes, answers: Answers) -> bool:
         """Take the one packet of all servos apart: of each error byte, id, data and a CRC of all so far."""
         end, begin = self.length, self.begin
         if received[: len(begin)] != begin:
-            return None
+            return False
         if crc16(received[: end - 2]) != received[end - 2] | received[end - 1] << 8:
-            return None
-        answers = {}
+            return False
         for servo, start, _, at, end in self._places:
             if received[start + 1] != servo:
-                return None
+                return False
             answers[servo] = received[at : end - 2], received[start]
-        return answers
+        return True
 
 
 def _begin(protocol: int, servo: int, length: int) -> bytes:

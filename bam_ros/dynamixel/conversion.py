@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers of one read are converted while the next one is on the line, where the driver only waits."""
+"""Answers are converted while the next ones are on the line, where the driver only waits."""
 
 from __future__ import annotations
 
@@ -22,15 +22,19 @@ class Conversion:
     def __init__(self, servos: Sequence[DynamixelServo]) -> None:
         self.measured: dict[int, tuple[list[float] | None, int]] = {}
         self._servos = {servo.id: servo for servo in servos}
-        self._waiting: list[Answers] = []
+        self._waiting: Answers = {}
 
     def put(self, answers: Answers) -> None:
-        """Take answers; `run` converts them."""
-        self._waiting.append(answers)
+        """Take answers, some of which may have been converted; `run` converts the others."""
+        self._waiting |= {servo: answer for servo, answer in answers.items() if servo not in self.measured}
 
     def run(self) -> None:
         """Convert what was put here since the last call. Never raises."""
-        for answers in self._waiting:
-            for servo, (data, error) in answers.items():
-                self.measured[servo] = self._servos[servo].measured(data), error
+        for servo, (data, error) in self._waiting.items():
+            self.measured[servo] = self._servos[servo].measured(data), error
         self._waiting.clear()
+
+    def take(self, answers: Answers) -> None:
+        """Take answers and convert all that wait. Never raises."""
+        self.put(answers)
+        self.run()

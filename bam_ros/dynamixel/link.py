@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import dynamixel_sdk as sdk
@@ -29,7 +29,7 @@ _CONFIRMATION = {0: 6, 1: 6, 2: 11}  # bytes of an answer without data
 ATTEMPTS = 4  # each with twice the pause of the one before: 0.3 s in all
 
 
-def _nothing() -> None:
+def _nothing(_: Answers) -> None:
     """Do nothing."""
 
 
@@ -94,14 +94,15 @@ class Link:
         return self.read_blocks(BlockRead.of(self.protocol, blocks), attempts)
 
     def read_blocks(
-        self, request: BlockRead, attempts: int = ATTEMPTS, meanwhile: Callable[[], None] = _nothing
+        self, request: BlockRead, attempts: int = ATTEMPTS, meanwhile: Callable[[Answers], None] = _nothing
     ) -> Answers:
         """Read a block of each of several servos in one transaction.
 
         Args:
             request: what is read; firmwares that do not know fast reads stay silent.
             attempts: how often a lost answer is asked for.
-            meanwhile: called while request and answers are on the line; must not raise.
+            meanwhile: called while others are on the line with the answers that have come, none at first;
+                must not raise.
 
         Returns:
             Per id the bytes and the error byte of its status packet.
@@ -132,13 +133,11 @@ class Link:
         """
         self.port.drain(max(1e-3 * (self.port.getCurrentTime() - began), _QUIET))
 
-    def _read_once(self, request: BlockRead, meanwhile: Callable[[], None]) -> Answers:
+    def _read_once(self, request: BlockRead, meanwhile: Callable[[Answers], None]) -> Answers:
         port = self.port
         self._send(request.packet, request.length, f"id {next(iter(request.blocks))}")
         asked, asked_at = time.time_ns(), time.monotonic()
-        meanwhile()
-        received = port.peek(request.length, request.begin)
-        answers = request.take(received)
+        answers = self._expected_answers(request, meanwhile)
         if answers is None:  # longer by byte stuffing, behind noise, incomplete or damaged
             answers = self._fast_answers(request) if request.fast else self._answers(request.blocks)
         # A servo takes its state when the request has arrived. What follows says nothing about that moment:
@@ -147,6 +146,20 @@ class Link:
         on_its_way = min(1e-3 * port.tx_time_per_byte * port.sent, time.monotonic() - asked_at)
         self.taken, self.taken_at = asked + round(1e9 * on_its_way), asked_at + on_its_way
         return answers
+
+    def _expected_answers(self, request: BlockRead, meanwhile: Callable[[Answers], None]) -> Answers | None:
+        """Receive answers as they come; None where that is not exactly what is expected."""
+        answers: Answers = {}
+        arrived: Answers = {}
+        while True:
+            meanwhile(arrived)
+            received = self.port.peek(request.next_end(answers), request.begin)
+            known = len(answers)
+            if not request.take_arrived(received, answers) or len(answers) == known:
+                return None
+            if len(answers) == len(request.blocks):
+                return answers if len(received) == request.length else None
+            arrived = dict(islice(answers.items(), known, None))
 
     def _send(self, packet: bytes, answer: int, who: str) -> None:
         """Send a packet, and begin to wait for an answer of so many bytes; raises BamError."""

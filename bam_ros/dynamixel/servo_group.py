@@ -60,7 +60,7 @@ class ServoGroup:
         """Read the state of every servo.
 
         Args:
-            conversion: takes the answers; those of the read before are converted while one is on the line.
+            conversion: takes the answers; they are converted while others are on the line.
 
         Raises:
             BusTimeout, BusCorrupt, BamError: one of the answers is missing or damaged.
@@ -70,7 +70,7 @@ class ServoGroup:
             # A packet of all of them that is lost names none: the next read has a packet of each.
             self._plain_once = is_fast
             asked = self._fast if is_fast and self._fast else request
-            conversion.put(self.link.read_blocks(asked, attempts=1, meanwhile=conversion.run))
+            conversion.put(self.link.read_blocks(asked, attempts=1, meanwhile=conversion.take))
             self._plain_once = False
             self.moments |= dict.fromkeys(request.blocks, (self.link.taken, self.link.taken_at))
 
