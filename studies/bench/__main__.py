@@ -60,6 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     results: dict[str, Any] = {"machine": machine()}
     for name, measure in tqdm(steps, desc="measuring", disable=None):
         results[name] = measure()
+        # A measurement that fails must not take the finished ones with it.
+        write_text(arguments.output, json.dumps(results, indent=2) + "\n")
     rates = results.pop("mujoco")
     results["mujoco_steps_per_second"] = rates[1]
     results["mujoco_steps_per_second_by_servos"] = rates

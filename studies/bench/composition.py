@@ -155,7 +155,7 @@ def _delays(bag: Path) -> list[float]:
     kinds = {"bam_bench/msg/ServoCommands", "bam_bench/msg/ServoStates"}
     for message in sorted(read_messages(bag, kinds).messages, key=lambda message: message.log_time):
         if message.type.endswith("ServoCommands"):
-            sent[round(float(message.value.position[0]) / _GOAL)] = message.log_time
+            sent[round(float(message.value.goal_position[0]) / _GOAL)] = message.log_time
             continue
         goal = round(float(message.value.goal_position[0]) / _GOAL)
         if goal != newest and goal in sent:
