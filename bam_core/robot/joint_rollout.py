@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.robot.as_measured import measured_path
@@ -107,9 +108,7 @@ class JointRollout:
         # Robot after robot, joint after joint; lanes without a robot do as the last one.
         lanes = np.minimum(np.arange(-(-copies * count // LANES) * LANES), copies * count - 1)
         joint, robot = lanes // copies, lanes % copies
-        signals, restarts = (
-            np.ascontiguousarray(values[..., joint]) for values in (self._signals, self._restarts)
-        )
+        signals, restarts = (_by_lane(values, joint, copies) for values in (self._signals, self._restarts))
         logs = tuple(self._logs[:, joint])
         rows, amounts = self._candidates(servos, deviations)
         loads = np.empty((self._loads.nominal.shape[1], 5, len(lanes)))
@@ -150,6 +149,15 @@ class JointRollout:
         by_name = [robot.by_name() for robot in deviations]
         amounts = np.array([[values.get(name, 0.0) for values in by_name] for name in self._loads.names])
         return rows, amounts.reshape(-1, len(by_name))
+
+
+def _by_lane(values: Array, joint: NDArray[np.intp], copies: int) -> Array:
+    """Return `values[..., joint]` for lanes of so many copies, joint after joint: much faster."""
+    laid_out = np.empty((*values.shape[:-1], len(joint)))
+    for place in range(values.shape[-1]):
+        laid_out[..., place * copies : (place + 1) * copies] = values[..., place : place + 1]
+    laid_out[..., values.shape[-1] * copies :] = values[..., -1:]
+    return laid_out
 
 
 def _row(servo: ServoModel, delay: float) -> Array:
