@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether readings follow their goals, as in every run of servos, and in no mix-up of columns or clocks."""
+"""Whether readings follow their goals, as in every run of servos, and in no mix-up of columns or clocks.
+
+Datasets whose actions are the next readings have goals that nobody commanded.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,12 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData
+from bam_core.robot.goal_kind import require_goal_positions
 from bam_core.robot.run import RobotRun
 
 _MOVES = 0.05  # rad; of joints whose goals change by less nothing shows
 _COPIED = 0.95  # of the samples in motion at which reading and goal are the same number
+_COPIED_LATER = 5  # samples by which one may be later
 _FARTHEST = 0.5  # s that readings may be ahead of goals, or behind them
 _LEAST_AHEAD = 0.02  # s, and one and a half samples: what recorders' clocks are apart
 _FEWEST = 50  # samples
@@ -26,8 +31,14 @@ def copied_joints(run: RobotRun) -> tuple[str, ...]:
     return tuple(joint for joint in _moving(run) if _is_copied(run, joint))
 
 
+def repeated_joints(run: RobotRun) -> tuple[str, ...]:
+    """Return joints whose readings are their goals of some samples before, number for number."""
+    samples = range(1, _COPIED_LATER + 1)
+    return tuple(joint for joint in _moving(run) if any(_is_copied(run, joint, later) for later in samples))
+
+
 def require_followed(run: RobotRun) -> None:
-    """Refuse a run whose readings are its goals, or come before them.
+    """Refuse a run whose readings are its goals, come before them, or are of something else.
 
     Raises:
         BadData: with what is wrong.
@@ -48,6 +59,7 @@ def require_followed(run: RobotRun) -> None:
             expected="readings that follow goals",
             advice="exchange goals and readings, or correct the stamps of one of them",
         )
+    require_goal_positions(run, moving)
 
 
 def without_joints(run: RobotRun, joints: Collection[str]) -> RobotRun:
@@ -81,12 +93,14 @@ def _moving(run: RobotRun) -> tuple[str, ...]:
     return tuple(joint for joint in run.joints if np.ptp(run.goal_position[:, run.column(joint)]) > _MOVES)
 
 
-def _is_copied(run: RobotRun, joint: str) -> bool:
+def _is_copied(run: RobotRun, joint: str, later: int = 0) -> bool:
+    """Return whether readings are the goals of so many samples before."""
     column = run.column(joint)
-    goal, read = run.goal_position[:, column], run.position[:, column]
+    goal, read, sound = (values[:, column] for values in (run.goal_position, run.position, run.is_sound))
     changed = np.flatnonzero(np.diff(goal) != 0.0) + 1
-    changed = changed[run.is_sound[changed, column]]
-    return len(changed) > 1 and float(np.mean(goal[changed] == read[changed])) > _COPIED
+    changed = changed[changed + later < len(read)]
+    changed = changed[sound[changed + later]]
+    return len(changed) > 1 and float(np.mean(goal[changed] == read[changed + later])) > _COPIED
 
 
 def _lead(run: RobotRun, joint: str) -> float | None:

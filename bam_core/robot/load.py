@@ -24,7 +24,7 @@ from bam_core.recordings.supply import supply_warning
 from bam_core.robot.bag_run import read_bag_run
 from bam_core.robot.csv_run import read_csv_run
 from bam_core.robot.exchanged_joints import exchanged_joints, with_own_readings
-from bam_core.robot.goal_order import copied_joints, require_followed, without_joints
+from bam_core.robot.goal_order import copied_joints, repeated_joints, require_followed, without_joints
 from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs, usual_kd
 from bam_core.robot.lerobot_units import UNITS
 from bam_core.robot.npz_run import PYTORCH_ADVICE, read_npz_run
@@ -36,8 +36,8 @@ from bam_core.robot.value_steps import NORMALISED
 from bam_core.servo.gains import Gain, over, require_acceleration, require_gain
 from bam_core.servo.plausible import require_plausible
 from bam_core.text.finding import Finding, log_findings
+from bam_core.text.goal_findings import CopiedReadings, RepeatedGoals
 from bam_core.text.robot_run_findings import (
-    CopiedReadings,
     DerivativeGainUnknown,
     ExchangedReadings,
     NoInterval,
@@ -183,6 +183,8 @@ def load_usable_runs(
                 if copied := copied_joints(own):
                     log_findings(log, [CopiedReadings(run=own.name, joints=copied)])
                 sound = without_joints(own, copied)
+                if repeated := repeated_joints(sound):
+                    log_findings(log, [RepeatedGoals(run=own.name, joints=repeated)])
                 complete = as_of_their_times(_complete(sound, path, settings, intervals))
                 require(complete)
                 runs.append(complete)

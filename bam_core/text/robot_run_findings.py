@@ -96,29 +96,6 @@ class OtherZero(Finding):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CopiedReadings(Finding):
-    """Joints whose readings are their goals, number for number.
-
-    Attributes:
-        run: name.
-        joints: names.
-    """
-
-    kind: str = field(default="copied_readings", init=False)
-    run: str
-    joints: tuple[str, ...]
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """Which, and what was done."""
-        joints = listed(self.joints, most=8)
-        return (
-            f"{self.run}: readings of {joints} are their goals, number for number.",
-            "Nobody measured them, so they are left out.",
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
 class StampedRate(Finding):
     """A dataset whose stamps have another rate than its description.
 

@@ -35,6 +35,7 @@ from bam_core.text.fit_findings import (
     WidenRange,
 )
 from bam_core.text.gear_findings import IllPosedGear, IllPosedGears
+from bam_core.text.goal_findings import CopiedReadings, RepeatedGoals
 from bam_core.text.left_out import LeftOut, Reason
 from bam_core.text.misfit_findings import (
     CAUSES,
@@ -83,7 +84,6 @@ from bam_core.text.robot_result_findings import (
 )
 from bam_core.text.robot_run_findings import (
     ClippedGoals,
-    CopiedReadings,
     CountedTurns,
     DerivativeGainUnknown,
     DerivedRanges,
@@ -333,6 +333,7 @@ EXAMPLES: tuple[Finding, ...] = (
     UnprovenSigns(joints=("shoulder_pan", "wrist_roll")),
     UnknownKeys(source=Path("a.json"), keys=("foo", "max_velocity")),
     CopiedReadings(run="wave", joints=("gripper",)),
+    RepeatedGoals(run="wave", joints=("pan", "lift")),
     TableFound(point="gripper", height=-0.01, above=0.012, time=3.0),
     StampedRate(dataset="my_task", fps=30.0, stamped=15.0),
     SeveralActuators(joints=("shoulder", "elbow")),

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BadData
-from bam_core.robot.goal_order import copied_joints, require_followed, without_joints
+from bam_core.robot.goal_order import copied_joints, repeated_joints, require_followed, without_joints
 from bam_core.robot.run import RobotRun
 from test.core.refusals import refused
-from test.core.whole_robot_cases import goals
+from test.core.whole_robot_cases import JOINTS, goals
 
 
 def following(behind: float = 0.06) -> RobotRun:
@@ -61,3 +61,13 @@ def test_a_joint_that_rests_shows_nothing() -> None:
     run = following()
     still = np.zeros_like(run.goal_position)
     require_followed(replace(run, goal_position=still, position=still))
+
+
+@pytest.mark.parametrize("later", [1, 3])
+def test_goals_that_are_later_readings_are_found(later: int) -> None:
+    run = following()
+    goal = np.vstack([run.position[later:], np.repeat(run.position[-1:], later, axis=0)])
+    assert repeated_joints(replace(run, goal_position=goal)) == JOINTS
+    goal[:, 0] = run.goal_position[:, 0]
+    assert repeated_joints(replace(run, goal_position=goal)) == ("elbow",)
+    assert repeated_joints(run) == ()
