@@ -19,6 +19,7 @@ class CommandInput(enum.Enum):
     """Services that switch torque off; other inputs then have to pause, or to command it off."""
     SERVO_COMMANDS = "servo_commands"
     TRAJECTORY = "follow_joint_trajectory"
+    SHARED_MEMORY = "shared_memory"
     JOINT_COMMAND = "joint_command"
     HOLD = "hold"
     """Keeps joints where a trajectory left them, until somebody else commands them."""
@@ -28,12 +29,22 @@ _ABOVE = {
     CommandInput.SET_TORQUE: (),
     CommandInput.SERVO_COMMANDS: (CommandInput.SET_TORQUE,),
     CommandInput.TRAJECTORY: (CommandInput.SERVO_COMMANDS,),
-    CommandInput.JOINT_COMMAND: (
+    CommandInput.SHARED_MEMORY: (
         CommandInput.SET_TORQUE,
         CommandInput.SERVO_COMMANDS,
         CommandInput.TRAJECTORY,
     ),
-    CommandInput.HOLD: (CommandInput.SERVO_COMMANDS, CommandInput.JOINT_COMMAND),
+    CommandInput.JOINT_COMMAND: (
+        CommandInput.SET_TORQUE,
+        CommandInput.SERVO_COMMANDS,
+        CommandInput.TRAJECTORY,
+        CommandInput.SHARED_MEMORY,
+    ),
+    CommandInput.HOLD: (
+        CommandInput.SERVO_COMMANDS,
+        CommandInput.SHARED_MEMORY,
+        CommandInput.JOINT_COMMAND,
+    ),
 }
 """Input -> those whose joints it must not command."""
 
@@ -93,6 +104,7 @@ class CommandInputs:
             for index in admitted:
                 self._named[source][index] = now
                 if source is CommandInput.TRAJECTORY:  # what it leaves is held, whoever came before it
+                    self._named[CommandInput.SHARED_MEMORY][index] = -math.inf
                     self._named[CommandInput.JOINT_COMMAND][index] = -math.inf
                     self._not_applied[CommandInput.HOLD][index] = -math.inf
             if admitted:

@@ -155,6 +155,14 @@ POSITION_PARAMETERS = (
         ),
         read_only=False,
     ),
+    NodeParameter(
+        name="shared_memory",
+        default="",
+        description=(
+            "name of shared memory for states and commands, which bam_ros2_control has in its URDF; only"
+            " this user can open it, and commands are as those of joint_command; empty: none"
+        ),
+    ),
 )
 """Of servo nodes whose joints are commanded by position."""
 SERVO_INTERFACES = (

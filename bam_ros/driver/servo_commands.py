@@ -66,10 +66,10 @@ def parse_commands(
         _require_kind(name, kind, given)
         goal = given.get(kind, math.nan)
         if kind is CommandKind.POSITION:
-            _require_within(name, goal, limits[index])
+            require_within(name, goal, limits[index])
             commands[index] = JointCommand(torque_enable=True, position=goal)
         else:
-            _require_finite(name, kind, goal)
+            require_finite(name, kind, goal)
             commands[index] = JointCommand(torque_enable=True, setpoint=goal)
     return commands
 
@@ -86,7 +86,8 @@ def _require_kind(name: str, kind: CommandKind, given: Mapping[CommandKind, floa
             )
 
 
-def _require_within(name: str, goal: float, limits: Range) -> None:
+def require_within(name: str, goal: float, limits: Range) -> None:
+    """Refuse a position outside its limits, rad; NaN is none. Raises OutOfRange."""
     low, high = limits
     if not (math.isnan(goal) or low <= goal <= high):
         raise OutOfRange(
@@ -98,7 +99,8 @@ def _require_within(name: str, goal: float, limits: Range) -> None:
         )
 
 
-def _require_finite(name: str, kind: CommandKind, goal: float) -> None:
+def require_finite(name: str, kind: CommandKind, goal: float) -> None:
+    """Refuse an infinite set-point, in the unit of its kind; raises OutOfRange."""
     if math.isinf(goal):
         raise OutOfRange(f"goal_{kind.value} of joint {name!r}", goal, "a finite number, or NaN for 0")
 

@@ -80,6 +80,7 @@ class ServoLoop:
         settings: see there.
         on_sample: called in the loop's thread with each sample and its number, counted from 1.
         on_event: called in the loop's thread with (is an error, one line).
+        before_exchange: called in the loop's thread before it looks at the commands.
     """
 
     def __init__(
@@ -88,11 +89,13 @@ class ServoLoop:
         settings: LoopSettings,
         on_sample: Callable[[ServoSample, int], None],
         on_event: Callable[[bool, str], None],
+        before_exchange: Callable[[], None] = lambda: None,
     ) -> None:
         self._bus = bus
         self._settings = settings
         self._on_sample = on_sample
         self._on_event = on_event
+        self._before_exchange = before_exchange
         joints = len(bus.names)
         limits = tuple(settings.limits) * (joints if len(settings.limits) == 1 else 1)
         kinds = bus.command_kinds
@@ -364,6 +367,7 @@ class ServoLoop:
             if self.bus_lost:
                 self._stopping.wait(self._settings.retry_period)
                 return
+        self._before_exchange()
         commands = self._admitted(self._streams.advance(now))
         self._handle(self._exchange(self._shaper.shape(commands, self._sample, dt)))
 

@@ -42,6 +42,7 @@ from bam_ros.driver.servo_bus import ServoBus, ServoSample
 from bam_ros.driver.servo_commands import parse_commands, torque_off
 from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.driver.servo_services import ServoServices
+from bam_ros.driver.shared_memory import SharedMemory
 from bam_ros.driver.state_messages import StateMessages
 from bam_ros.driver.torque_services import TorqueServices
 from bam_ros.driver.trajectory_action import TrajectoryAction, action_type
@@ -117,6 +118,7 @@ class ServoNode(LifecycleNode):
         self._inputs: CommandInputs | None = None  # of the loop
         self._joint_command: JointCommandTopic | None = None  # likewise
         self._follower: TrajectoryFollower | None = None  # likewise
+        self._shared: SharedMemory | None = None  # of the bus
         self._messages: StateMessages | None = None
         self._sampled = threading.Event()  # whether the loop has published a sample
         self._limits: tuple[Range, ...] = ()
@@ -300,6 +302,9 @@ class ServoNode(LifecycleNode):
     def close(self) -> None:
         """Release the servos and give the bus back, in any state. Idempotent, never raises."""
         self._stop_loop()
+        if self._shared is not None:
+            self._shared.close()
+            self._shared = None
         if self._bus is not None:
             self._bus.close()
             self._bus = None
@@ -322,6 +327,7 @@ class ServoNode(LifecycleNode):
             self._limits = parse_limits(self.get_parameter("limits").value, bus.names)
             summary = bus.open()
             joint_limits(bus, self._limits)
+            self._shared = self._share(bus)
         except BamError as error:
             if bus is not None:
                 bus.close()
@@ -355,12 +361,14 @@ class ServoNode(LifecycleNode):
         assert self._bus is not None
         self._sampled.clear()
         settings = self._loop_settings({})
-        self._loop = ServoLoop(self._bus, settings, self._publish, self._on_event)
+        self._loop = ServoLoop(self._bus, settings, self._publish, self._on_event, self._take_shared)
         self._inputs = CommandInputs(
             self._loop, self._bus.now, len(self._bus.names), settings.command_timeout
         )
         if self._by_position:
             self._take_positions(self._bus, self._loop, self._inputs)
+        if self._shared is not None:
+            self._shared.activate(self._loop, self._inputs, self._follower)
         self._loop.start()
         deadline = time.monotonic() + self._times.first_sample
         while not self._sampled.wait(_FIRST_SAMPLE_POLL) and time.monotonic() < deadline:
@@ -449,6 +457,18 @@ class ServoNode(LifecycleNode):
             bus, loop, inputs, lambda: joint_limits(bus, self._limits), self._follower_settings({})
         )
 
+    def _share(self, bus: ServoBus) -> SharedMemory | None:
+        """Return the shared memory that the parameter asks for; raises BamError."""
+        name = str(self.get_parameter("shared_memory").value) if self._by_position else ""
+        if not name:
+            return None
+        return SharedMemory(name, bus, lambda: joint_limits(bus, self._limits), self.get_logger().warning)
+
+    def _take_shared(self) -> None:
+        """Take what is in the shared memory; called in the loop's thread."""
+        if self._shared is not None:
+            self._shared.poll()
+
     def _stop_loop(self) -> None:
         """End a trajectory, stop the loop, release the servos. Idempotent, never raises."""
         follower, self._follower = self._follower, None
@@ -457,6 +477,8 @@ class ServoNode(LifecycleNode):
         if self._loop is not None:
             self._loop.stop()
             self._loop = None
+            if self._shared is not None:
+                self._shared.deactivate()
             self._warn_of_unreleased()
         self._inputs = self._joint_command = None
         self._servo_services.gains_hold.clear()
@@ -479,6 +501,8 @@ class ServoNode(LifecycleNode):
     def _publish(self, sample: ServoSample, sequence: int) -> None:
         """Publish a sample; called in the loop's thread."""
         assert self._messages is not None
+        if self._shared is not None:
+            self._shared.publish(sample, sequence)
         joint_state, servo_states = self._messages.fill(sample, sequence)
         self._joint_states.publish(joint_state)
         self._servo_states.publish(servo_states)
@@ -488,6 +512,8 @@ class ServoNode(LifecycleNode):
 
     def _on_event(self, is_error: bool, line: str) -> None:
         """Publish what happened in the loop; called in the loop's thread."""
+        if self._shared is not None:
+            self._shared.report()
         if is_error:
             self.get_logger().error(line)
         else:

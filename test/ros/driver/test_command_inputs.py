@@ -12,10 +12,12 @@ from bam_ros.driver.goal_shaper import JointCommand
 
 ON, OFF = JointCommand(torque_enable=True, position=0.1), JointCommand()
 TIMEOUT = 0.5  # s
+STREAMS = {CommandInput.SHARED_MEMORY, CommandInput.JOINT_COMMAND}
 LOWER = {
-    CommandInput.SET_TORQUE: {CommandInput.SERVO_COMMANDS, CommandInput.JOINT_COMMAND},
-    CommandInput.SERVO_COMMANDS: {CommandInput.TRAJECTORY, CommandInput.JOINT_COMMAND, CommandInput.HOLD},
-    CommandInput.TRAJECTORY: {CommandInput.JOINT_COMMAND},
+    CommandInput.SET_TORQUE: {CommandInput.SERVO_COMMANDS, *STREAMS},
+    CommandInput.SERVO_COMMANDS: {CommandInput.TRAJECTORY, CommandInput.HOLD, *STREAMS},
+    CommandInput.TRAJECTORY: STREAMS,
+    CommandInput.SHARED_MEMORY: {CommandInput.JOINT_COMMAND, CommandInput.HOLD},
     CommandInput.JOINT_COMMAND: {CommandInput.HOLD},
     CommandInput.HOLD: set(),
 }
