@@ -28,6 +28,12 @@ _RESETS = tuple(
     )
 )
 
+_FRICTION_FLAGS = {
+    "frictionloss": mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS,
+    "constraint": mujoco.mjtDisableBit.mjDSBL_CONSTRAINT,
+}
+"""Flags without which there are no friction rows -> their bits."""
+
 _BAD_POSITION = int(mujoco.mjtWarning.mjWARN_BADQPOS)  # counts positions, the others degrees of freedom
 
 
@@ -358,7 +364,8 @@ def _check_options(model: mujoco.MjModel) -> None:
             expected="Euler, implicit or implicitfast",
             advice='set integrator="Euler"',
         )
-    if option.disableflags & mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS:
-        raise Unsupported(
-            "model option flag frictionloss", "is disabled", expected="enabled", advice='set it to "enable"'
-        )
+    for flag, bit in _FRICTION_FLAGS.items():
+        if option.disableflags & bit:
+            raise Unsupported(
+                f"model option flag {flag}", "is disabled", expected="enabled", advice='set it to "enable"'
+            )

@@ -14,6 +14,7 @@ import numpy as np
 
 from bam_core.errors import Conflict, Missing, UnknownName, WrongType
 from bam_core.mujoco.actuators import is_driver
+from bam_core.mujoco.description_checks import foreign_actuators
 from bam_core.mujoco.keyframes import Control, KeyframeControls
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.text.description_findings import SeveralActuators
@@ -81,6 +82,9 @@ def prepare_joints(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None
     """
     models = {name: load_servo(servo) for name, servo in servos.items()}
     _warn_of_several(spec, models)
+    for finding in foreign_actuators(spec, models):
+        for sentence in finding.sentences:
+            _warn_once(sentence)
     has_gears = any(servo.gear is not None for servo in models.values())
     for servo in models.values():
         if servo.integrator != "midpoint":

@@ -11,6 +11,8 @@ from pathlib import Path
 import mujoco
 
 from bam_core.errors import Malformed, Unreadable, printable_line
+from bam_core.mujoco.couplings import couple_mimics
+from bam_core.mujoco.description_checks import gravity_findings
 from bam_core.mujoco.library_warnings import library_warnings
 from bam_core.mujoco.mjcf_assets import leave_out_missing
 from bam_core.mujoco.model_files import LONGEST_TEXT, POINTER, check_model_files, without_comments
@@ -58,6 +60,7 @@ def load_robot(path: str | os.PathLike[str]) -> mujoco.MjSpec:
         log_findings(log, leave_out_missing(path, spec))
     else:  # which does not say what gravity is
         spec.option.gravity = [0.0, 0.0, -GRAVITY]
+    log_findings(log, gravity_findings(spec))
     return spec
 
 
@@ -81,6 +84,8 @@ def _spec(path: Path) -> mujoco.MjSpec:
         text, findings = with_meshes(path, text)
         log_findings(log, findings)
     spec = mujoco.MjSpec.from_string(text)
+    if ending == ".urdf":
+        couple_mimics(spec, text)
     spec.modelfiledir = str(path.resolve().parent)
     return spec
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongType
+from bam_core.mujoco.couplings import followers
 from bam_core.mujoco.robot import compile_robot
 from bam_core.recordings.map_file import map_names, recording_map_for
 from bam_core.robot.run import RobotRun
@@ -33,12 +34,14 @@ def servos_by_joint(spec: mujoco.MjSpec, words: Sequence[str]) -> dict[str, str]
         spec: the robot.
         words: such as "mx106=mx106" or "left_*=my_servo.yaml": a default class of joints, a joint, or a
             pattern of names with `*` and `?`, and the servo. A joint's own name overrides a pattern, which
-            overrides a class.
+            overrides a class. Patterns pass over slides, and joints that another one moves.
 
     Raises:
         BamError: a word is no assignment, or names nothing in the robot.
     """
     joints = [joint for joint in spec.joints if joint.name and joint.type in _ONE_DOF]
+    coupled = followers(spec)
+    turning = [joint.name for joint in joints if joint.type == _ONE_DOF[0] and joint.name not in coupled]
     chosen: list[dict[str, str]] = [{}, {}, {}]  # by class, by pattern, by name
     for word in words:
         what, equals, servo = (part.strip() for part in word.partition("="))
@@ -50,7 +53,7 @@ def servos_by_joint(spec: mujoco.MjSpec, words: Sequence[str]) -> dict[str, str]
             classes = {joint.classname.name for joint in joints}
             raise UnknownName("class or joint", what, {*classes, *(joint.name for joint in joints)})
         rank = 2 if what in by_name else 1 if by_name else 0
-        for name in by_name or by_class:
+        for name in [what] if rank == 2 else [name for name in by_name if name in turning] or by_class:
             chosen[rank][name] = servo
     merged = {**chosen[0], **chosen[1], **chosen[2]}
     return {joint.name: merged[joint.name] for joint in joints if joint.name in merged}
@@ -113,7 +116,8 @@ def joint_warnings(
         recorded: joints of which a recording has goals and positions.
     """
     names = [joint.name for joint in spec.joints if joint.name and joint.type in _ONE_DOF]
-    idle = [name for name in names if name not in servos]
+    coupled = followers(spec)
+    idle = [name for name in names if name not in servos and name not in coupled]
     held = [name for name in servos if name not in recorded]
     kinds = {"undriven": idle, "held": held}
     return [JointsFinding(kind=kind, joints=tuple(some)) for kind, some in kinds.items() if some]

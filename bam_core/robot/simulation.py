@@ -123,6 +123,7 @@ class RobotBench:
         require_positive("simulation", step=step)
         prepared = spec.copy()
         prepared.option.timestep = step
+        _use_exact_friction(prepared.option)
         prepare_root(prepared, root)
         for key in prepared.keys:  # no simulation begins there; controls would have to be kept for each one
             key.ctrl, key.act = [], []
@@ -341,3 +342,10 @@ class RobotBench:
 def _at(times: Array, steps: Array, path: Array) -> Array:
     """Return (times, columns) a path (steps, columns) between its steps."""
     return np.stack([np.interp(times, steps, column) for column in path.T], axis=1)
+
+
+def _use_exact_friction(option: mujoco.MjOption) -> None:
+    """Replace numerical methods under which friction does not hold still; they are no property of a robot."""
+    option.solver = mujoco.mjtSolver.mjSOL_NEWTON
+    if option.integrator == mujoco.mjtIntegrator.mjINT_RK4:
+        option.integrator = mujoco.mjtIntegrator.mjINT_EULER

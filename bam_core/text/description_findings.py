@@ -126,3 +126,62 @@ class MissingAssets(Finding):
         if is_pointer:
             lines.append("Run 'git lfs pull' in the repository for them.")
         return tuple(lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherGravity(Finding):
+    """Gravity of a description that is not that of a robot which stands on the ground.
+
+    Attributes:
+        kind: "other_gravity", or "compensated" where bodies have `gravcomp`.
+        robot: its name.
+        gravity: m/s².
+        bodies: that float; one without a name is empty.
+    """
+
+    kind: str = "other_gravity"
+    robot: str
+    gravity: tuple[float, ...] = ()
+    bodies: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What it is, what follows, and what to do."""
+        if self.kind == "compensated":
+            bodies = listed([body or "one without a name" for body in self.bodies], most=5)
+            return (
+                f"{self.robot or 'robot'}: gravity does not act on {bodies} (gravcomp).",
+                "Servos carry no such load in simulations.",
+                "Remove gravcomp where nothing else carries it.",
+            )
+        words = " ".join(f"{part:g}" for part in self.gravity)
+        return (
+            f"{self.robot or 'robot'}: gravity is {words} m/s² in the description.",
+            "Loads of servos follow from it.",
+            "Correct it where the robot stands upright on the ground.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignActuators(Finding):
+    """Actuators that move joints with servos by a tendon.
+
+    Attributes:
+        robot: its name.
+        actuators: their names.
+        joints: that they move.
+    """
+
+    kind: str = field(default="foreign_actuators", init=False)
+    robot: str
+    actuators: tuple[str, ...]
+    joints: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which, what follows, and what to do."""
+        return (
+            f"{self.robot or 'robot'}: {listed(self.actuators)} also moves {listed(self.joints, most=5)}.",
+            "It acts on a tendon, beside the servos, and no recording commands it.",
+            "Remove it from the description where servos replace it.",
+        )

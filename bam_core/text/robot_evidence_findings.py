@@ -184,3 +184,56 @@ class FreeBase(Finding):
             f"{self.robot}: its base is free, and does not move here (--root fixed).",
             "A robot that stands needs --root with the site under a foot.",
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeyondRange(Finding):
+    """A joint that was measured beyond its range in the description.
+
+    Attributes:
+        joint: name.
+        measured: lowest and highest reading, rad.
+        limits: of the description, rad.
+    """
+
+    kind: str = field(default="beyond_range", init=False)
+    joint: str
+    measured: tuple[float, float]
+    limits: tuple[float, float]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Where it was, where it ends, and what to do."""
+        (least, most), (low, high) = self.measured, self.limits
+        return (
+            f"{self.joint}: was at {least:.3g} to {most:.3g} rad, its range is {low:.3g} to {high:.3g}.",
+            "Simulations stop at its ends.",
+            "Correct the range in the description, or the zero of the recording.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TooHeavy(Finding):
+    """A joint that rested where gravity, as described, needs more torque than its servo has.
+
+    Attributes:
+        joint: name.
+        torque: that gravity needs there, median, N·m.
+        stall_torque: of the servo, N·m.
+        servo: its name.
+    """
+
+    kind: str = field(default="too_heavy", init=False)
+    joint: str
+    torque: float
+    stall_torque: float
+    servo: str
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Both torques, and what to do."""
+        return (
+            f"{self.joint}: rested where the description's gravity needs {self.torque:.2g} N·m.",
+            f"Its servo {self.servo} has {self.stall_torque:.2g} at most.",
+            "Correct the masses (kg), lengths (m) or the servo.",
+        )

@@ -22,7 +22,14 @@ from bam_core.text.data_findings import (
     OffGoals,
     OffHoldingPosition,
 )
-from bam_core.text.description_findings import MissingAssets, SeveralActuators, StartContacts, UnusableMeshes
+from bam_core.text.description_findings import (
+    ForeignActuators,
+    MissingAssets,
+    OtherGravity,
+    SeveralActuators,
+    StartContacts,
+    UnusableMeshes,
+)
 from bam_core.text.error_findings import ErrorsDiffer, OpenLoopErrors, Outliers, ShortErrors, TestError
 from bam_core.text.finding import Finding
 from bam_core.text.fit_findings import (
@@ -67,6 +74,7 @@ from bam_core.text.recording_findings import (
 )
 from bam_core.text.report_findings import PARTS, MissingParts, NeededUndetermined, NoTrajectories
 from bam_core.text.robot_evidence_findings import (
+    BeyondRange,
     FreeBase,
     IdleMotors,
     JointsFinding,
@@ -74,6 +82,7 @@ from bam_core.text.robot_evidence_findings import (
     SlowRate,
     SteadySpeed,
     TableFound,
+    TooHeavy,
 )
 from bam_core.text.robot_result_findings import (
     NarrowBands,
@@ -334,6 +343,11 @@ EXAMPLES: tuple[Finding, ...] = (
     UnknownKeys(source=Path("a.json"), keys=("foo", "max_velocity")),
     CopiedReadings(run="wave", joints=("gripper",)),
     RepeatedGoals(run="wave", joints=("pan", "lift")),
+    OtherGravity(robot="arm", gravity=(0.0, 0.0, 0.0)),
+    OtherGravity(kind="compensated", robot="", bodies=("boom", "")),
+    ForeignActuators(robot="arm", actuators=("differential",), joints=("roll", "pitch")),
+    BeyondRange(joint="pan", measured=(-0.9, 0.9), limits=(-0.3, 0.3)),
+    TooHeavy(joint="lift", torque=250.0, stall_torque=3.0, servo="sts3215"),
     TableFound(point="gripper", height=-0.01, above=0.012, time=3.0),
     StampedRate(dataset="my_task", fps=30.0, stamped=15.0),
     SeveralActuators(joints=("shoulder", "elbow")),

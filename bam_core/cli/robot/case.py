@@ -170,6 +170,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     import mujoco
 
     from bam_core.mujoco.robot_file import load_robot
+    from bam_core.robot.description_evidence import description_findings
     from bam_core.robot.joints import (
         chosen_joints,
         joint_warnings,
@@ -217,6 +218,9 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
         paths=[(run.joints, run.position) for run in runs],
         start_contacts=arguments.start_contacts,
     )
+    if arguments.root == FIXED:
+        driven = {joint: servos[name] for joint, name in types.items()}
+        log_findings(log, description_findings(bench.spec, runs, joints, driven))
     return RobotCase(
         bench=bench,
         types=types,

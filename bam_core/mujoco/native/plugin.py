@@ -147,16 +147,21 @@ def equip_native(
 
 
 def _require_actuation(spec: mujoco.MjSpec) -> None:
-    """Refuse a description whose options switch actuators off; raises Conflict."""
-    is_off = spec.option.disableflags & mujoco.mjtDisableBit.mjDSBL_ACTUATION
-    if is_off or spec.option.disableactuator:
-        what = "flag actuation is disabled" if is_off else "actuatorgroupdisable is set"
-        raise Conflict(
-            f"model '{spec.modelname}', option",
-            f"{what}: servos would have no torque",
-            expected="actuators that act",
-            advice="remove it from the description",
-        )
+    """Refuse a description whose options switch actuators or friction off; raises Conflict."""
+    flags, bits = spec.option.disableflags, mujoco.mjtDisableBit
+    problems = {
+        "flag actuation is disabled: servos would have no torque": flags & bits.mjDSBL_ACTUATION,
+        "flag constraint is disabled: servos would have no friction": flags & bits.mjDSBL_CONSTRAINT,
+        "actuatorgroupdisable is set: servos would have no torque": spec.option.disableactuator,
+    }
+    for problem, is_so in problems.items():
+        if is_so:
+            raise Conflict(
+                f"model '{spec.modelname}', option",
+                problem,
+                expected="actuators and friction that act",
+                advice="remove it from the description",
+            )
 
 
 def _goal(actuator: mujoco.MjsActuator, number: int) -> Control:

@@ -31,7 +31,12 @@ def test_two_equal_motors_on_a_joint_are_warned_of_and_two_views_of_one_are_not(
 
 
 @pytest.mark.parametrize(
-    "option", ['<option actuatorgroupdisable="0"/>', '<option><flag actuation="disable"/></option>']
+    "option",
+    [
+        '<option actuatorgroupdisable="0"/>',
+        '<option><flag actuation="disable"/></option>',
+        '<option><flag constraint="disable"/></option>',
+    ],
 )
 def test_a_description_that_switches_actuators_off_is_refused(option: str) -> None:
     spec = mujoco.MjSpec.from_string(ARM.format(actuators="").replace("<worldbody>", option + "<worldbody>"))
