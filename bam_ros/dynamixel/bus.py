@@ -7,19 +7,16 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName, WrongShape
+from bam_core.errors import BamError, Unavailable, UnknownName
 from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.hardware_errors import FATAL
 from bam_ros.driver.servo_bus import (
-    EACH_ONCE,
     BusCorrupt,
     BusTimeout,
     Gains,
     LawSettings,
-    OtherServos,
     RegisterValue,
     ServoBus,
     ServoGoal,
@@ -28,121 +25,23 @@ from bam_ros.driver.servo_bus import (
 )
 from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTable
 from bam_ros.dynamixel.conversion import Conversion
-from bam_ros.dynamixel.discovery import BAUD_RATES, FoundServos, find_servos
-from bam_ros.dynamixel.guardian import Guardian
+from bam_ros.dynamixel.discovery import FoundServos, find_servos
 from bam_ros.dynamixel.law_registers import BorrowedRegisters
 from bam_ros.dynamixel.link import Link
-from bam_ros.dynamixel.packets import TO_ALL, instruction_packet
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.port_errors import only_port
-from bam_ros.dynamixel.servo import (
-    LARGEST_WATCHDOG,
-    LEAST_WATCHDOG,
-    NO_SECONDARY,
-    SETPOINT_WATCHDOG,
-    WATCHDOG,
-    DynamixelServo,
-)
+from bam_ros.dynamixel.servo import DynamixelServo
+from bam_ros.dynamixel.servo_checks import require_own_ids, require_same_servos
 from bam_ros.dynamixel.servo_group import ServoGroup
+from bam_ros.dynamixel.settings import DynamixelSettings
 from bam_ros.dynamixel.torque_constant import torque_constant
+from bam_ros.dynamixel.watch import Watch
 from bam_ros.text.notice import Notice
 
 _CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
 _RELEASE_ROUNDS, _GOAL_ROUNDS = 12, 4  # through all servos that have not confirmed that torque is off
 _UNCONFIRMED = 2  # times that a packet is sent which nobody confirms: a damaged one is not carried out
-_NO_WRITE = instruction_packet(2, TO_ALL, 0x83, bytes((64, 0, 1, 0)))  # a sync write without servos
 _GUARDIAN_DELAY = 1.6  # times the watchdog: servos that have one of their own act first
-
-
-@dataclass(frozen=True, kw_only=True)
-class DynamixelSettings:
-    """Which servos, and where.
-
-    Attributes:
-        port: device path; empty: the only serial port there is.
-        joints: joint names.
-        ids: bus id of each joint.
-        baud_rate: tried first, bit/s; 0: unknown.
-        protocol: 1 or 2; 0: unknown, or both are on the line.
-        command_kinds: what each joint is commanded by: operating modes of servos; empty: position.
-        multi_turn: whether goals may be beyond a turn, in extended position mode; Protocol 2.0 only.
-        current_limit: largest current of every servo, in current-based position mode, A; 0: position mode.
-        watchdog: silence of this driver after which Protocol 2.0 servos stop by themselves, s. 0: 0.3 s, or
-            0.2 s where a servo is commanded by velocity, current or duty.
-        guardian_silence: silence after which the guardian releases every servo, s. 0: 1.6 times the watchdog.
-        answer_timeout: after which an answer counts as lost, s; 0: 34 ms and the time that its bytes take.
-        models: YAML file with control tables of models that are not built in; empty: none.
-        baud_rates: tried after the first, bit/s.
-
-    Raises:
-        WrongShape: no joints, names or ids that repeat, or not one id per joint.
-        OutOfRange: an impossible value.
-    """
-
-    port: str = ""
-    joints: Sequence[str] = ("joint",)
-    ids: Sequence[int] = (1,)
-    baud_rate: int = 0
-    protocol: int = 0
-    command_kinds: Sequence[CommandKind] = ()
-    multi_turn: bool = False
-    current_limit: float = 0.0
-    watchdog: float = 0.0
-    guardian_silence: float = 0.0
-    answer_timeout: float = 0.0
-    models: str = ""
-    baud_rates: Sequence[int] = BAUD_RATES
-
-    def __post_init__(self) -> None:
-        for what, values in (("joint_names", self.joints), ("ids", self.ids)):
-            if not values or len(set(values)) != len(values):
-                raise WrongShape(what, list(values), "at least one, each once", advice=EACH_ONCE)
-        if len(self.joints) != len(self.ids):
-            raise WrongShape(
-                "ids",
-                len(self.ids),
-                "one id per joint",
-                printed=f"{len(self.ids)} ids for {len(self.joints)} joint_names",
-                advice="correct the parameters",
-            )
-        wrong = [servo for servo in self.ids if not 0 <= servo <= 252]
-        if wrong:
-            raise OutOfRange("ids", wrong[0], "0 to 252", advice="correct the parameter")
-        if self.watchdog and not LEAST_WATCHDOG <= self.watchdog <= LARGEST_WATCHDOG:
-            raise OutOfRange(
-                "watchdog",
-                self.watchdog,
-                f"{LEAST_WATCHDOG:g} to {LARGEST_WATCHDOG:g} s, or 0",
-                printed=f"{self.watchdog:g} s",
-                advice="correct the parameter",
-            )
-        if not 0.0 <= self.answer_timeout < self.silence:
-            raise OutOfRange(
-                "answer_timeout",
-                self.answer_timeout,
-                f"0, or less than the watchdog, {self.silence:g} s",
-                printed=f"{self.answer_timeout:g} s",
-                advice="correct the parameter",
-            )
-        if not 0.0 <= self.current_limit < math.inf:
-            raise OutOfRange(
-                "current_limit", self.current_limit, "A, or 0 for none", advice="correct the parameter"
-            )
-        if self.protocol not in (0, 1, 2):
-            raise OutOfRange(
-                "protocol", self.protocol, "1, 2, or 0 to find it", advice="correct the parameter"
-            )
-
-    @property
-    def silence(self) -> float:
-        """How long the watchdog waits, s."""
-        holds = all(kind is CommandKind.POSITION for kind in self.kinds)
-        return self.watchdog or (WATCHDOG if holds else SETPOINT_WATCHDOG)
-
-    @property
-    def kinds(self) -> tuple[CommandKind, ...]:
-        """What each joint is commanded by."""
-        return tuple(self.command_kinds) or (CommandKind.POSITION,) * len(self.joints)
 
 
 class DynamixelBus(ServoBus):
@@ -171,7 +70,7 @@ class DynamixelBus(ServoBus):
         self._port: SerialPort | None = None
         self._groups: tuple[ServoGroup, ...] = ()  # one of each protocol
         self._known: FoundServos | None = None
-        self._guardian: Guardian | None = None
+        self._watch: Watch | None = None
         self._servos: list[DynamixelServo] = []
         self._identities = super().identities
         self._torque_constants: tuple[float, ...] = ()  # N·m/A
@@ -255,7 +154,7 @@ class DynamixelBus(ServoBus):
             known = self._known
             servos = self._find(port, known)
             if known is not None:
-                self._require_same_servos(known, servos)
+                require_same_servos(settings, known, servos)
             protocols = sorted({table.protocol for table in servos.tables.values()})
             links = {protocol: self._make_link(port, protocol) for protocol in protocols}
             self._servos = [
@@ -266,12 +165,10 @@ class DynamixelBus(ServoBus):
                 ServoGroup(link, [servo for servo in self._servos if servo.table.protocol == protocol])
                 for protocol, link in links.items()
             )
-            self._guardian = self._post_guardian(port)
-            port.before_write = self._beat_quietly
-            port.keep_alive = self._keep_alive
+            self._watch = self._watched(port)
             for _ in range(_UNCONFIRMED):  # whoever drove them before; each is confirmed when it is prepared
                 self._write_off(self._servos)
-            self._require_own_ids(self._servos)  # before anything is written that others would accept
+            require_own_ids(self._servos)  # before anything is written that others would accept
             for servo in self._servos:
                 servo.prepare()
             for group in self._groups:
@@ -332,7 +229,8 @@ class DynamixelBus(ServoBus):
         """
         if not self._groups:
             raise Unavailable("port", "not open", advice="open it first")
-        self._require_guardian(any(goal.torque_enable))
+        assert self._watch is not None  # as long as the port is open
+        self._watch.require(any(goal.torque_enable))
         released = [
             servo
             for servo, torque in zip(self._servos, goal.torque_enable, strict=True)
@@ -383,7 +281,8 @@ class DynamixelBus(ServoBus):
             return
         self._port.is_using = False  # of a transaction that an exception ended
         self._release(self._servos, _RELEASE_ROUNDS)
-        self._beat_quietly()  # from here on silence means nothing, unless a servo did not confirm
+        if self._watch is not None:
+            self._watch.beat_quietly()  # from here on silence means nothing, unless a servo did not confirm
 
     def _release(self, servos: Sequence[DynamixelServo], rounds: int) -> Exception | None:
         """Turn torque off: at once for all, then confirmed by each.
@@ -460,12 +359,12 @@ class DynamixelBus(ServoBus):
             if servo.torque is False:  # else somebody's gains would come into force at once
                 with contextlib.suppress(Exception):  # the next driver's close tries again
                     servo.restore()
-        if self._guardian is not None:
-            self._guardian.dismiss()
+        if self._watch is not None:
+            self._watch.dismiss()
         if self._port is not None:
             self._port.closePort()
         self._servos, self._groups = [], ()
-        self._port = self._guardian = None
+        self._port = self._watch = None
 
     def _kind(self, name: str) -> CommandKind:
         return self._settings.kinds[tuple(self._settings.joints).index(name)]
@@ -529,107 +428,13 @@ class DynamixelBus(ServoBus):
         try:
             self._servos[self._check_index].check()
         except BamError:
-            self._require_awake()  # where this driver stood still that explains what the servo says
+            if self._watch is not None:
+                self._watch.require_awake()  # a driver that stood still explains what the servo says
             raise
 
-    def _beat(self, wanted: bool = False) -> None:
-        """Notify the guardian that this driver is in control, and whether torque is on or about to be.
-
-        This comes before every packet, so that operations of many packets (gains, reboot, opening, a release
-        that is not confirmed) are no silence.
-
-        Raises:
-            OSError: the guardian is gone.
-        """
-        if self._guardian is not None:
-            torque = wanted or any(servo.torque is not False for servo in self._servos)
-            self._guardian.beat(time.monotonic(), torque=torque)
-
-    def _beat_quietly(self) -> None:
-        """Beat; a guardian that is gone is the next exchange's concern, a release must not fail for it."""
-        with contextlib.suppress(OSError):
-            self._beat()
-
-    def _keep_alive(self) -> None:
-        """Send a packet that changes nothing and that nobody answers, for servos that watch the bus."""
-        watching = any(servo.torque is not False and "bus_watchdog" in servo.table for servo in self._servos)
-        with contextlib.suppress(Exception):
-            if watching and self._port is not None:
-                self._port.writePort(_NO_WRITE)
-            else:
-                self._beat_quietly()
-
-    def _require_guardian(self, wanted: bool) -> None:
-        """Beat; raises BamError where this driver stood still for too long, or nobody watches it."""
-        guardian = self._guardian
-        assert guardian is not None
-        try:
-            self._beat(wanted)
-        except OSError:
-            raise Unavailable(
-                f"guardian process {guardian.pid}",
-                "exited unexpectedly",
-                expected="to run while the port is open",
-                advice="do not kill it",
-            ) from None
-        self._require_awake()
-
-    def _require_awake(self) -> None:
-        """Raise BamError where the guardian has turned torque off because this driver stood still."""
-        guardian = self._guardian
-        if guardian is not None and guardian.gap > guardian.silence:
-            raise Unavailable(
-                "driver",
-                f"stood still for {guardian.gap:.2g} s while torque was on: its guardian turned torque off",
-                expected=f"at most {guardian.silence:.2g} s",
-                advice="give it a processor, or raise the parameter watchdog",
-            )
-
-    def _require_own_ids(self, servos: Sequence[DynamixelServo]) -> None:
-        """Refuse servos that also accept packets for another servo."""
-        for servo in servos:
-            protocol = servo.table.protocol  # it ignores packets of the other one
-            joints = {same.id: same.name for same in servos if same.table.protocol == protocol}
-            secondary = servo.secondary_id()
-            if secondary is None:
-                continue
-            if secondary not in joints and not servo.link.ping(secondary):
-                continue  # nobody talks to it
-            neighbour = joints.get(secondary, f"another servo with id {secondary}")
-            raise Conflict(
-                servo.name,
-                f"also accepts what is sent to {neighbour} (its secondary id is {secondary})",
-                expected=f"secondary id {NO_SECONDARY}: none",
-                advice=f"write {NO_SECONDARY} to its register {servo.table['secondary_id'].address}; two"
-                " servos on one joint have a name and goals each",
-            )
-
-    def _require_same_servos(self, known: FoundServos, present: FoundServos) -> None:
-        settings, before, now = self._settings, known.tables, present.tables
-        changed = [
-            f"{name}: {now[servo].title}, before {before[servo].title}"
-            for name, servo in zip(settings.joints, settings.ids, strict=True)
-            if now[servo].name != before[servo].name
-        ]
-        if changed:
-            raise OtherServos(
-                "bus",
-                f"came back with other servos ({'; '.join(changed)}), torque stays off",
-                advice="put the former ones back, or clean the node up and configure it anew",
-            )
-
-    def _post_guardian(self, port: SerialPort) -> Guardian:
+    def _watched(self, port: SerialPort) -> Watch:
+        """Return the guardian of an open port; raises Unavailable."""
         off = dict.fromkeys(self._settings.ids, 0)
         packets = [packet for group in self._groups for packet in group.packets("torque_enable", off)]
-        try:
-            return Guardian(
-                port.fd,
-                packets,
-                self._settings.guardian_silence or _GUARDIAN_DELAY * self._settings.silence,
-            )
-        except OSError as error:
-            raise Unavailable(
-                f"port {port.port_name}",
-                f"no guardian process ({error})",
-                advice="raise the process limit",
-            ) from None
+        silence = self._settings.guardian_silence or _GUARDIAN_DELAY * self._settings.silence
+        return Watch(port, self._servos, packets, silence)

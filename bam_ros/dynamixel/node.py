@@ -23,8 +23,9 @@ from bam_ros.driver.servo_bus import ServoBus
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.driver.transmission import TRANSMISSION_PARAMETERS, transmissions_of
 from bam_ros.driver.transmission_bus import behind_transmissions
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.bus import DynamixelBus
 from bam_ros.dynamixel.servo import LARGEST_WATCHDOG
+from bam_ros.dynamixel.settings import DynamixelSettings
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.node.parameters import NodeParameter
 from bam_ros.node.process import run_node

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from bam_ros.driver.servo_bus import ServoGoal
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.bus import DynamixelBus
+from bam_ros.dynamixel.settings import DynamixelSettings
 from bam_ros.emulators.dynamixel.process import DYNAMIXEL, VirtualBusProcess
 from bam_ros.feetech.bus import FeetechBus
 from studies.bench.counting_client import CountingClient, recorded_cycle

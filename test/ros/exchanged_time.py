@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from bam_ros.driver.servo_bus import ServoSample
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.bus import DynamixelBus
+from bam_ros.dynamixel.settings import DynamixelSettings
 from test.ros.ros_helpers import PATIENCE, VirtualServos
 
 _ANSWER_TIMEOUT = 2.0  # s of the wall clock: the emulator's thread waits for its turn, too

@@ -16,9 +16,10 @@ from bam_core.servo.model import load_servo
 from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout, Gains, OtherServos, ServoGoal, ServoIdentity
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.bus import DynamixelBus
 from bam_ros.dynamixel.control_table import control_table
 from bam_ros.dynamixel.servo import SETPOINT_WATCHDOG, WATCHDOG
+from bam_ros.dynamixel.settings import DynamixelSettings
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.packets import Instruction, Reply
 from bam_ros.emulators.dynamixel.protocol2 import Parser

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""While a request is on the line, the answers to the one before are converted."""
+"""While answers are on the line, those before them are converted."""
 
 from __future__ import annotations
 
@@ -38,3 +38,31 @@ def test_answers_of_one_read_are_converted_while_the_next_is_on_the_line(
             "received",
             "joint3",
         ]
+
+
+def test_an_answer_is_converted_while_the_next_ones_are_on_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    with wired_bus(monkeypatch, "sts3215", 3) as wired:
+        bus, port, order = wired.bus, wired.port, []
+        coming = bytearray()
+        answer = bus._groups[0]._requests[0].next_end({})
+
+        def receive(wait: float) -> bool:
+            order.append("received")
+            coming.extend(port._coming)
+            port._coming = b""
+            port._buffer += coming[:answer]
+            del coming[:answer]
+            return True
+
+        monkeypatch.setattr(port, "_receive", receive)
+        for servo in bus._servos:
+            measured = servo.measured
+            monkeypatch.setattr(
+                servo,
+                "measured",
+                lambda data, name=servo.name, measured=measured: order.append(name) or measured(data),
+            )
+        bus._next_check = float("inf")
+        sample = bus.exchange(ServoGoal.released(3))
+        assert order == ["received", "joint1", "received", "joint2", "received", "joint3"]
+        assert len(sample.position) == 3

@@ -16,9 +16,10 @@ from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import Gains, ServoGoal
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.bus import DynamixelBus
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.dynamixel.errors import NoMode
+from bam_ros.dynamixel.settings import DynamixelSettings
 from test.ros.ros_helpers import CALM, VirtualServos, wait_for
 
 MakeVirtual = Callable[..., VirtualServos]

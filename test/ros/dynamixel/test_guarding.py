@@ -12,8 +12,9 @@ import pytest
 
 from bam_core.errors import BamError, OutOfRange, Unavailable
 from bam_ros.driver.servo_bus import BusTimeout, Gains, ServoGoal
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.bus import DynamixelBus
 from bam_ros.dynamixel.guardian import SILENCE, Guardian
+from bam_ros.dynamixel.settings import DynamixelSettings
 from bam_ros.emulators.dynamixel.packets import BROADCAST_ID, Packet
 from test.ros.ros_helpers import CALM, VirtualServos, wait_for
 
@@ -188,7 +189,7 @@ def test_a_driver_that_stood_still_says_so_and_not_that_the_supply_dipped(
         bus.exchange(on)
         bus.exchange(on)
         later = time.monotonic() + 5.0
-        monkeypatch.setattr("bam_ros.dynamixel.bus.time", SimpleNamespace(monotonic=lambda: later))
+        monkeypatch.setattr("bam_ros.dynamixel.watch.time", SimpleNamespace(monotonic=lambda: later))
         with pytest.raises(Unavailable, match="at most 4 s") as caught:
             bus.exchange(on)
         assert caught.value.thing == "driver"

@@ -41,9 +41,9 @@ def test_the_guardian_hears_of_a_driver_that_waits(servo: str, monkeypatch: pyte
     with wired_bus(monkeypatch, servo) as wired:
         wired.bus.exchange(ServoGoal(torque_enable=(True,), position=(0.0,)))
         beats: list[float] = []
-        guardian = wired.bus._guardian
-        assert guardian is not None
-        monkeypatch.setattr(guardian, "beat", lambda now, torque: beats.append(wired.port.now))
+        watch = wired.bus._watch
+        assert watch is not None
+        monkeypatch.setattr(watch._guardian, "beat", lambda now, torque: beats.append(wired.port.now))
         began = wired.port.now
         wired.port.drain(0.3)
         assert wired.port.now - began >= 0.3

@@ -13,7 +13,8 @@ import pytest
 
 from bam_core.errors import Conflict
 from bam_ros.driver.servo_bus import Gains, LawSettings, ServoGoal
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.bus import DynamixelBus
+from bam_ros.dynamixel.settings import DynamixelSettings
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.text.dynamixel_notices import DutyLimited
 from test.ros.ros_helpers import CALM, VirtualServos, wait_for

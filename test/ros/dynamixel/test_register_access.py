@@ -11,9 +11,10 @@ import pytest
 
 from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, Unsupported
 from bam_ros.driver.servo_bus import RegisterValue, ServoGoal
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.bus import DynamixelBus
 from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTable
 from bam_ros.dynamixel.register_access import count_of, require_free
+from bam_ros.dynamixel.settings import DynamixelSettings
 from bam_ros.feetech.control_table import CONTROL_TABLES as FEETECH_TABLES
 from test.core.refusals import refused
 from test.ros.ros_helpers import CALM, VirtualServos

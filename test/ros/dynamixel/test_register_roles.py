@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from bam_ros.driver.servo_bus import Gains, ServoGoal
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.bus import DynamixelBus
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
+from bam_ros.dynamixel.settings import DynamixelSettings
 from bam_ros.text.dynamixel_notices import TorqueOnAtStart
 from test.ros.ros_helpers import CALM, VirtualServos
 

@@ -10,7 +10,8 @@ import pytest
 
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.servo_bus import BusTimeout, ServoGoal
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.bus import DynamixelBus
+from bam_ros.dynamixel.settings import DynamixelSettings
 from bam_ros.emulators.dynamixel.packets import Instruction, Reply
 from bam_ros.emulators.dynamixel.protocol2 import Parser
 from test.ros.ros_helpers import CALM, VirtualServos

@@ -12,8 +12,9 @@ import pytest
 from bam_core.errors import Unavailable
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.servo_bus import ServoGoal
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.bus import DynamixelBus
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
+from bam_ros.dynamixel.settings import DynamixelSettings
 from bam_ros.dynamixel.state_block import direct_block, measured_registers, packed_block
 from bam_ros.emulators.dynamixel.catalog import DYNAMIXEL
 from test.core.refusals import refused

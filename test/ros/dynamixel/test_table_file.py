@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from bam_core.errors import BamError, Conflict, Missing, OutOfRange, UnknownName
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.bus import DynamixelBus
 from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTables
+from bam_ros.dynamixel.settings import DynamixelSettings
 
 MINE = """
 mine:

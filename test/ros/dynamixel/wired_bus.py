@@ -11,8 +11,10 @@ import pytest
 
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.dynamixel import bus as bus_module
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel import watch as watch_module
+from bam_ros.dynamixel.bus import DynamixelBus
 from bam_ros.dynamixel.port import SerialPort
+from bam_ros.dynamixel.settings import DynamixelSettings
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
 from bam_ros.emulators.dynamixel.bus import VirtualBus
 from bam_ros.emulators.dynamixel.catalog import DYNAMIXEL
@@ -158,7 +160,7 @@ def wired_bus(
     virtual = build_bus(BusSetup(catalog=catalog, servo=servo, ids=ids, pendulum=NO_LOAD), 0.0)
     port = WiredPort(virtual)
     monkeypatch.setattr(bus_module, "SerialPort", lambda path, answer_timeout: port)
-    monkeypatch.setattr(bus_module, "Guardian", lambda fd, packets, silence: _NoGuardian())
+    monkeypatch.setattr(watch_module, "Guardian", lambda fd, packets, silence: _NoGuardian())
     settings = DynamixelSettings(
         port="wired", joints=tuple(f"joint{number}" for number in ids), ids=ids, baud_rate=1_000_000
     )

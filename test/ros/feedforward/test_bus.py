@@ -22,7 +22,8 @@ from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.command_kind import CommandKind
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import BusTimeout, Gains, ServoBus, ServoGoal, ServoIdentity
-from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.bus import DynamixelBus
+from bam_ros.dynamixel.settings import DynamixelSettings
 from bam_ros.feedforward.bus import FeedForwardBus
 from bam_ros.feedforward.settings import PID_FIRMWARE, FeedForwardSettings
 from bam_ros.simulator.bus import MujocoBus

@@ -27,8 +27,8 @@ from bam_ros.driver.servo_bus import (
     ServoIdentity,
     ServoSample,
 )
-from bam_ros.dynamixel.bus import DynamixelSettings
 from bam_ros.dynamixel.errors import NoMode
+from bam_ros.dynamixel.settings import DynamixelSettings
 from bam_ros.emulators.dynamixel.bench import Bench
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_arm_bus, build_servo
 from bam_ros.emulators.feetech.catalog import FEETECH
@@ -381,7 +381,8 @@ def test_a_driver_that_is_killed_leaves_the_servo_released(feetech_servos: MakeV
     virtual = feetech_servos()
     program = (
         "import os, sys; from bam_ros.feetech.bus import FeetechBus;"
-        "from bam_ros.dynamixel.bus import DynamixelSettings; from bam_ros.driver.servo_bus import ServoGoal;"
+        "from bam_ros.dynamixel.settings import DynamixelSettings;"
+        "from bam_ros.driver.servo_bus import ServoGoal;"
         "bus = FeetechBus(DynamixelSettings(port=sys.argv[1], watchdog=2.5, answer_timeout=1.0)); bus.open();"
         "bus.exchange(ServoGoal(torque_enable=(True,), position=(0.0,))); os.kill(os.getpid(), 9)"
     )
