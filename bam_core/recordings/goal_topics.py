@@ -44,6 +44,9 @@ def no_goals(series: JointSeries) -> NoGoals:
     if listed := _listed({**arrays, **unknown}):
         problem += f"; not read as goals: {listed}"
     advice = "record such a topic, too"
+    if series.position and series.goal_position:
+        recorded, commanded = next(iter(series.position)), next(iter(series.goal_position))
+        advice = f"give them one name in a map, as in map: {{joints: {{{commanded}: {recorded}}}}}"
     if arrays and series.position:
         topic, order = next(iter(arrays)), ", ".join(series.position)
         advice = (

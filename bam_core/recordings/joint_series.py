@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Positions and goals of joints in bags of any nodes, our own or others.
 
-Positions are those of ``ServoStates``, else a controller's feedback, else those of ``JointState``. Goals are
+Positions are those of ``ServoStates``, else a controller's feedback, else those of ``JointState`` or
+``DynamicJointState`` (see `foreign_states`). Goals are
 what servos report in ``ServoStates``, else what a controller reports that it sent
 (``JointTrajectoryControllerState``), else what was sent: ``ServoCommands``, ``JointTrajectory`` (see
 `trajectory_goals`), ``JointState`` on a topic that ends with ``command`` or ``commands``, or arrays without
@@ -21,6 +22,7 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.errors import BadData
 from bam_core.recordings.array_goals import Samples, named_columns
+from bam_core.recordings.foreign_states import DYNAMIC, usual_messages
 from bam_core.recordings.message_decoder import TypedMessage
 from bam_core.recordings.stamp_order import require_onward
 from bam_core.recordings.trajectory_goals import Trajectory, trajectory, trajectory_goals
@@ -32,7 +34,7 @@ _TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
 _CONTROLLER = "control_msgs/msg/JointTrajectoryControllerState"
 _ARRAY, _NUMBER = "std_msgs/msg/Float64MultiArray", "std_msgs/msg/Float64"
 SERIES_TYPES = frozenset(
-    {STATES_TYPE, COMMANDS_TYPE, _JOINT_STATE, _TRAJECTORY, _CONTROLLER, _ARRAY, _NUMBER}
+    {STATES_TYPE, COMMANDS_TYPE, _JOINT_STATE, DYNAMIC, _TRAJECTORY, _CONTROLLER, _ARRAY, _NUMBER}
 )
 """Message types with values of joints."""
 
@@ -101,9 +103,13 @@ def joint_series(
     Raises:
         BadData: a joint is on several topics of a kind, or the stamps of a topic go back.
     """
-    messages = [
-        message for message in messages if message.type in SERIES_TYPES and not message.topic.endswith(_VIEWS)
-    ]
+    messages = usual_messages(
+        [
+            message
+            for message in messages
+            if message.type in SERIES_TYPES and not message.topic.endswith(_VIEWS)
+        ]
+    )
     contents = _Contents()
     for message in messages:
         contents.add(message)
@@ -275,7 +281,7 @@ def _require_one_topic(path: Path, messages: Sequence[TypedMessage], contents: _
                 f"{path}, joint '{name}'",
                 f"is on {len(of_joint)} topics: {', '.join(sorted(of_joint))}",
                 expected="one robot per bag",
-                advice="keep one of them (rosbags-convert --exclude-topic), or record them apart",
+                advice="name the right ones in a map: topics: {read: TOPIC, goal: TOPIC}",
             )
 
 

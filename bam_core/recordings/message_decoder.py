@@ -34,6 +34,15 @@ _LONG_NUMBERS = tuple((Nodetype.BASE, (name, 0)) for name in ("float64", "int64"
 _MSG, _IDL = "ros2msg", "ros2idl"
 _IDL_PART = re.compile(r"^=+\nIDL: [^\n]*\n", re.MULTILINE)
 _STATE = "control_msgs/msg/JointTrajectoryControllerState"
+_DYNAMIC = "control_msgs/msg/DynamicJointState"
+_DYNAMIC_TEXT = f"""std_msgs/Header header
+string[] joint_names
+control_msgs/InterfaceValue[] interface_values
+{"=" * 80}
+MSG: control_msgs/InterfaceValue
+string[] interface_names
+float64[] values
+"""
 _POINT = "trajectory_msgs/JointTrajectoryPoint"
 _MULTI_POINT = "trajectory_msgs/MultiDOFJointTrajectoryPoint"
 
@@ -227,6 +236,8 @@ def _known(name: str) -> tuple[Any, ...]:
         return (store,)
     if name == _STATE:
         return tuple(_with(text) for text in _controller_states())
+    if name == _DYNAMIC:
+        return (_parsed(((name, _MSG, _DYNAMIC_TEXT),)),)
     try:
         return (_parsed(((name, _MSG, message_definition(name)),)),)
     except MissingSoftware:

@@ -64,6 +64,12 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
             (f"{name}?" for name in ("reference", "feedback", "output", "desired", "actual")), _POINT
         ),
     },
+    "control_msgs/msg/DynamicJointState": {
+        **_STAMPED,
+        "joint_names": "string[]",
+        "interface_values": "control_msgs/msg/InterfaceValue[]",
+    },
+    "control_msgs/msg/InterfaceValue": {"interface_names": "string[]", "values": _NUMBERS},
     "std_msgs/msg/Float64MultiArray": {"data": _NUMBERS},
     "std_msgs/msg/Float64": {"data": "float64"},
 }

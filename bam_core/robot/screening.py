@@ -26,6 +26,7 @@ from bam_core.robot.gaps import sample_gaps
 from bam_core.robot.mapped_run import mapped_run
 from bam_core.robot.radians import require_radians
 from bam_core.robot.run import RobotRun
+from bam_core.robot.zero_rows import zero_rows
 from bam_core.text.left_out import LeftOut, Reason
 
 _LEAST_SHARE = 0.5
@@ -54,8 +55,8 @@ def screened_run(
 ) -> RobotRun:
     """Return a run without the readings that cannot be right, in terms of the description's joints.
 
-    Samples that were written twice are dropped, as are those before every joint has a goal and a sound
-    reading. A goal that is missing later is the one before.
+    Samples that were written twice are dropped, as are those of `zero_rows` and those before every joint has
+    a goal and a sound reading. A goal that is missing later is the one before.
 
     Args:
         name: of the recording.
@@ -85,11 +86,13 @@ def screened_run(
             name=name, joints=joints, time=clock, goal_position=goals, position=read, **settings
         )  # which refuses it
     twice = repeated(clock, *goals.T, *read.T)
-    rows = np.flatnonzero(~twice)
+    nowhere = zero_rows(clock, read) & ~twice
+    rows = np.flatnonzero(~twice & ~nowhere)
     clock, goals, read = clock[rows], goals[rows], read[rows]  # copies
     # Before turns are counted on: degrees and counts jump by "turns" of 2π rad in any motion.
     require_radians(name, dict(zip(joints, read.T.copy(), strict=True)))
-    left_out: dict[str, list[LeftOut]] = {joint: [] for joint in joints}
+    failed = [tell("position", Reason.SPIKE, nowhere)] if nowhere.any() else []
+    left_out: dict[str, list[LeftOut]] = {joint: [*failed] for joint in joints}
     wraps: dict[str, int] = {}
     sound = np.isfinite(read)
     if len(clock) > 1 and np.all(np.diff(clock) > 0.0):

@@ -45,7 +45,8 @@ def test_bodies_that_gravity_does_not_act_on_are_named() -> None:
 
 def test_an_actuator_that_moves_servo_joints_by_a_tendon_is_named() -> None:
     more = """<tendon><fixed name="d"><joint joint="shoulder" coef="1"/>
-    <joint joint="elbow" coef="-1"/></fixed></tendon><actuator><position name="push" tendon="d" kp="50"/></actuator></mujoco>"""
+    <joint joint="elbow" coef="-1"/></fixed></tendon>
+    <actuator><position name="push" tendon="d" kp="50"/></actuator></mujoco>"""
     spec = mujoco.MjSpec.from_string(ARM.replace("</mujoco>", more))
     (found,) = foreign_actuators(spec, ("elbow",))
     assert (found.actuators, found.joints) == (("push",), ("elbow",))

@@ -265,3 +265,43 @@ def test_a_joint_was_read_when_the_driver_reports_and_commanded_before(
     assert found.position["a"].time == pytest.approx([0.0, 0.01], abs=1e-6)
     assert found.position["b"].time == pytest.approx([later, 0.01 + later], abs=1e-6)
     assert found.goal_position["b"].time == pytest.approx([0.0, 0.01], abs=1e-6)
+
+
+def dynamic(time: float, joints: Mapping[str, float], kinds: Sequence[str]) -> TypedMessage:
+    values = [
+        SimpleNamespace(interface_names=["effort", *kinds], values=[9.0, *([position] * len(kinds))])
+        for position in joints.values()
+    ]
+    return message(
+        "/dynamic_joint_states",
+        "control_msgs/msg/DynamicJointState",
+        time,
+        joint_names=list(joints),
+        interface_values=values,
+    )
+
+
+@pytest.mark.parametrize("kinds", [("position", "velocity"), ("Present Position",)])
+def test_states_by_interface_are_read_where_there_are_no_others(kinds: Sequence[str]) -> None:
+    times = (0.0, 0.01, 0.02)
+    by_interface = [dynamic(time, {"a": time, "b": -time}, kinds) for time in times]
+    series = joint_series(PATH, by_interface)
+    assert series.position["b"].value.tolist() == [0.0, -0.01, -0.02]
+    usual = [state(time, {"b": 1.0, "a": 2.0}) for time in times]
+    series = joint_series(PATH, [part for pair in zip(by_interface, usual, strict=True) for part in pair])
+    assert series.position["b"].value.tolist() == [1.0, 1.0, 1.0]
+    assert joint_series(PATH, [dynamic(0.0, {"a": 0.0}, ())]).position == {}
+
+
+def test_stamps_that_stand_still_are_none() -> None:
+    whole = states({"a": np.sin}, 0.3)
+    still = [
+        part._replace(value=SimpleNamespace(**{**vars(part.value), "header": whole[0].value.header}))
+        for part in whole
+    ]
+    np.testing.assert_allclose(np.diff(joint_series(PATH, still).position["a"].time), 0.01, atol=1e-6)
+
+
+def test_joints_that_are_commanded_under_other_names_are_named_in_the_advice() -> None:
+    commands = message("/command", JOINT_STATE, 0.0, name=["arm/a"], position=[0.1], velocity=[])
+    assert "joints: {arm/a: a}" in no_goals(joint_series(PATH, [state(0.0, {"a": 0.0}), commands])).advice
