@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.robot.run import RobotRun
+from bam_core.text.finding import log_findings
+from bam_core.text.robot_run_findings import ExchangedReadings
+
+log = logging.getLogger(__name__)
 
 _LAGS = np.arange(0.0, 0.55, 0.05)  # s; servos follow within
 _SAMPLES = 2000  # that are looked at
@@ -46,6 +52,26 @@ def with_own_readings(run: RobotRun, exchanged: dict[str, str]) -> RobotRun:
         left_out={joint: run.left_out[of] for joint, of in _pairs(run, exchanged) if of in run.left_out},
         wraps={joint: run.wraps[of] for joint, of in _pairs(run, exchanged) if of in run.wraps},
     )
+
+
+def in_own_columns(runs: Sequence[RobotRun]) -> list[RobotRun]:
+    """Return runs whose exchanged readings are back in their columns, and log which ones were."""
+    orders = {run.name: exchanged_joints(run) for run in runs}
+    log_findings(log, exchange_findings(orders))
+    return [with_own_readings(run, orders[run.name]) for run in runs]
+
+
+def exchange_findings(orders: Mapping[str, Mapping[str, str]]) -> Iterator[ExchangedReadings]:
+    """Return a finding about each order of joints that runs have.
+
+    Args:
+        orders: name of a run -> as of `exchanged_joints`.
+    """
+    runs: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for name, exchanged in orders.items():
+        if exchanged:
+            runs.setdefault(tuple(exchanged.items()), []).append(name)
+    return (ExchangedReadings(runs=tuple(of), joints=joints) for joints, of in runs.items())
 
 
 def _pairs(run: RobotRun, exchanged: dict[str, str]) -> list[tuple[str, str]]:

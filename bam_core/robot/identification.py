@@ -13,7 +13,9 @@ from bam_core.errors import BamError
 from bam_core.robot.bands import coverage, error_scales, half_widths
 from bam_core.robot.benches import SearchBenches
 from bam_core.robot.estimates import deviation_estimates, parameter_estimates
+from bam_core.robot.exchanged_joints import in_own_columns
 from bam_core.robot.fit import RobotFit, fit_robot
+from bam_core.robot.late_joints import with_true_times
 from bam_core.robot.prediction import robot_prediction
 from bam_core.robot.result import RobotIdentification, RobotModelFit, RobotParameters, RobotTask
 from bam_core.robot.search_benches import search_benches
@@ -38,7 +40,31 @@ def identify_robot(
     fitted: Callable[[RobotParameters], None] = _nothing,
     finished: Callable[[RobotIdentification], None] = _nothing,
 ) -> RobotIdentification:
-    """Fit friction models one after the other.
+    """Identify servos from runs as they were recorded.
+
+    Readings in the columns of other joints are put back first, and those that are later than the others' are
+    moved, where the data prove it; see `exchanged_joints` and `late_joints`. `fit_models` does the rest.
+
+    Raises:
+        BamError: as of `fit_models`.
+        KeyboardInterrupt: Ctrl-C.
+    """
+    own = in_own_columns(task.runs)
+    runs = with_true_times(task.bench, own, task.joints, task.given, task.types)
+    count = len(task.train)
+    task = replace(task, train=runs[:count], test=runs[count:])
+    return fit_models(task, settings, progress=progress, fitted=fitted, finished=finished)
+
+
+def fit_models(
+    task: RobotTask,
+    settings: RobotIdentifySettings = DEFAULT_SETTINGS,
+    *,
+    progress: Callable[[str], None] = _nothing,
+    fitted: Callable[[RobotParameters], None] = _nothing,
+    finished: Callable[[RobotIdentification], None] = _nothing,
+) -> RobotIdentification:
+    """Fit friction models one after the other, to readings in their columns and at their times.
 
     Each begins where the one before ended. A model that fails is left out with a warning, as long as another
     one succeeds.

@@ -23,7 +23,7 @@ from bam_core.recordings.map_file import recording_map_for, require_map, rules_o
 from bam_core.recordings.supply import supply_warning
 from bam_core.robot.bag_run import read_bag_run
 from bam_core.robot.csv_run import read_csv_run
-from bam_core.robot.exchanged_joints import exchanged_joints, with_own_readings
+from bam_core.robot.exchanged_joints import exchange_findings, exchanged_joints, with_own_readings
 from bam_core.robot.goal_order import copied_joints, repeated_joints, require_followed, without_joints
 from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs, usual_kd
 from bam_core.robot.lerobot_units import UNITS
@@ -39,7 +39,6 @@ from bam_core.text.finding import Finding, log_findings
 from bam_core.text.goal_findings import CopiedReadings, RepeatedGoals
 from bam_core.text.robot_run_findings import (
     DerivativeGainUnknown,
-    ExchangedReadings,
     NoInterval,
 )
 
@@ -167,7 +166,7 @@ def load_usable_runs(
     intervals = _intervals(settings.intervals)
     exclusions = Exclusions(strict=settings.strict)
     runs: list[RobotRun] = []
-    orders: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    orders: dict[str, dict[str, str]] = {}
     for path in _files(paths):
         read: list[RobotRun] = []
         with exclusions.attempt(_bare(path.name)):
@@ -176,9 +175,8 @@ def load_usable_runs(
         for run in read:
             with exclusions.attempt(run.name):
                 require_enough(run)
-                if exchanged := exchanged_joints(run):
-                    orders.setdefault(tuple(exchanged.items()), []).append(run.name)
-                own = with_own_readings(run, exchanged)
+                orders[run.name] = exchanged_joints(run)
+                own = with_own_readings(run, orders[run.name])
                 require_followed(own)
                 if copied := copied_joints(own):
                     log_findings(log, [CopiedReadings(run=own.name, joints=copied)])
@@ -188,7 +186,7 @@ def load_usable_runs(
                 complete = as_of_their_times(_complete(sound, path, settings, intervals))
                 require(complete)
                 runs.append(complete)
-    log_findings(log, (ExchangedReadings(runs=tuple(of), joints=joints) for joints, of in orders.items()))
+    log_findings(log, exchange_findings(orders))
     exclusions.require_some(runs, "runs")
     source = "--vin" if settings.supply_voltage is not None else NAME
     log_findings(log, supply_warning({run.name: run.supply for run in runs}, source))

@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.identification.settings import resolve_models
     from bam_core.robot.evidence_checks import require_evidence, require_excitation
     from bam_core.robot.frame_rate import rate_findings
-    from bam_core.robot.identification import identify_robot
+    from bam_core.robot.identification import fit_models
     from bam_core.robot.joint_direction import direction_findings
     from bam_core.robot.late_joints import with_true_times
     from bam_core.robot.result import RobotTask
@@ -134,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         try:
             with terminable():
-                result = identify_robot(
+                result = fit_models(
                     task, settings, progress=report, fitted=output.write_parameters, finished=output.write
                 )
         except KeyboardInterrupt as stop:

@@ -119,7 +119,7 @@ def test_a_stopped_identification_is_one_line_that_names_what_is_kept(
         output.complete, output.unfinished, output.not_converged = ("m1",), {"m2", "m4"}, {"m4"}
         raise stop
 
-    monkeypatch.setattr("bam_core.robot.identification.identify_robot", stopped)
+    monkeypatch.setattr("bam_core.robot.identification.fit_models", stopped)
     output = tmp_path / "out"
     words = [*command(place, "identify", str(place / "a_kp16.csv")), "--models", "m1,m2,m4,m6"]
     assert main([*words, "--output", str(output)]) == status

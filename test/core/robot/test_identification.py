@@ -18,6 +18,7 @@ from bam_core.robot.fit import RobotFit
 from bam_core.robot.identification import identify_robot
 from bam_core.robot.noise import assumed_noise
 from bam_core.robot.result import RobotIdentification, RobotTask
+from bam_core.robot.run import RobotRun
 from bam_core.robot.settings import RobotIdentifySettings
 from bam_core.robot.tolerances import RobotTolerances
 from bam_core.robot.unknowns import Unknowns, heavy_bodies, with_friction_model
@@ -398,3 +399,30 @@ def test_runs_that_cannot_tell_are_refused_or_warned_of() -> None:
         JointsFinding(kind="resting", joints=("elbow",), limit=0.02)
     ]
     assert goals().kp == 16.0
+
+
+def test_exchanged_and_late_readings_are_found_before_a_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    truth = servos("m1")
+    right = [recorded(truth, seed=seed, duration=8.0) for seed in (1, 2)]
+
+    def late(run: RobotRun) -> RobotRun:
+        position = run.position.copy()
+        position[6:, 1] = run.position[:-6, 1]
+        return replace(run, position=position)
+
+    task = RobotTask(
+        bench=bench(),
+        types=dict.fromkeys(JOINTS, "mx106"),
+        servos={"mx106": load_servo("mx106")},
+        joints=JOINTS,
+        train=[replace(late(right[0]), position=late(right[0]).position[:, ::-1])],
+        test=[late(right[1])],
+    )
+    given: list[RobotTask] = []
+    monkeypatch.setattr(identification, "fit_models", lambda task, settings, **calls: given.append(task))
+    identify_robot(task)
+    for run, own in zip(given[0].runs, right, strict=True):
+        sound = run.is_sound.all(axis=1)
+        assert sound.sum() > 0.9 * len(sound)
+        left = np.abs(run.position - own.position)[sound].mean()
+        assert left < 0.4 * np.abs(late(own).position - own.position).mean()
