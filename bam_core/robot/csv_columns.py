@@ -8,6 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,10 @@ from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 
 _SEPARATORS = (",", ";", "\t", " ")
 _MISSING = ("", "none", "null", "na", "n/a")  # as recorders write a reading that failed
+_TIME = "time"
+_CLOCK = re.compile(r"(?:(\d{4}-\d\d-\d\d)[T ])?(\d\d:\d\d:\d\d)(?:[.,](\d{1,18}))?\s*(Z|[+-]\d\d:\d\d)?")
+_SOME_DAY = "1970-01-02"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _MOST_SHOWN = 20  # characters of a cell
 
 
@@ -30,7 +35,8 @@ def read_columns(
 
     Cells are separated as in its header: by commas, semicolons, tabs or spaces. Lines that begin with # are
     comments; where the first other line has numbers alone, the last comment above it is the header.
-    Decimals may have a comma where cells are not separated by one. An empty cell is NaN.
+    Decimals may have a comma where cells are not separated by one. An empty cell is NaN. Times may be dates
+    of ISO 8601, or times of a day. Text is UTF-8 or UTF-16, else Windows-1252.
 
     Args:
         path: of the file.
@@ -55,7 +61,10 @@ def read_columns(
             )
     places = [place_of[name] for name in names]
     try:
-        table = np.array([[_number(row[place]) for place in places] for row in rows.values()])
+        readers = [_time if name == _TIME else _number for name in names]
+        table = np.array(
+            [[read(row[place]) for read, place in zip(readers, places, strict=True)] for row in rows.values()]
+        )
     except (ValueError, IndexError):
         raise _bad_cell(path, rows, dict(zip(names, places, strict=True))) from None
     if table.ndim != 2:
@@ -72,12 +81,19 @@ def _number(cell: str) -> float:
     return math.nan if text.lower() in _MISSING else float(text.replace(",", ".", 1))
 
 
+def _time(cell: str) -> float:
+    """Return the number in a cell, or seconds of a date or of a time of the day; raises ValueError."""
+    match = _CLOCK.fullmatch(cell.strip())
+    if match is None:
+        return _number(cell)
+    date, clock, fraction, zone = match.groups()
+    moment = datetime.fromisoformat(f"{date or _SOME_DAY}T{clock}{(zone or '+00:00').replace('Z', '+00:00')}")
+    return moment.timestamp() + float(f"0.{fraction or 0}")
+
+
 def _table(path: Path) -> tuple[list[str], dict[int, list[str]]]:
     """Return the names in the header, and line number -> cells of the rows below it."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise Unreadable(path, error if isinstance(error, OSError) else "is no text in UTF-8") from None
+    lines = _text(path).splitlines()
     numbered = {number: line for number, line in enumerate(lines, start=1) if line.strip()}
     comments = [line.lstrip("# ") for line in numbered.values() if line.startswith("#")]
     numbered = {number: line for number, line in numbered.items() if not line.startswith("#")}
@@ -93,6 +109,22 @@ def _table(path: Path) -> tuple[list[str], dict[int, list[str]]]:
     except (csv.Error, ValueError) as error:
         raise Malformed(path, f"is no CSV file ({error})") from None
     return [name.strip() for name in names], dict(zip(numbered, rows, strict=False))
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file; raises Unreadable."""
+    try:
+        content = path.read_bytes()
+        if content.startswith(_UTF_16):
+            return content.decode("utf-16")
+        if b"\0" in content:
+            raise Unreadable(path, "is no text", expected="a CSV file", advice="export it as CSV")
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError:  # a degree sign in a comment, as spreadsheets write it
+            return content.decode("cp1252", errors="replace")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unreadable(path, error if isinstance(error, OSError) else "is no text in UTF-16") from None
 
 
 def _has_numbers_alone(line: str) -> bool:
@@ -117,7 +149,7 @@ def _bad_cell(path: Path, rows: Mapping[int, Sequence[str]], place_of: Mapping[s
             if place >= len(row):
                 return Malformed(path, f"row {number} ends before column {name!r}", expected=expected)
             try:
-                _number(row[place])
+                (_time if name == _TIME else _number)(row[place])
             except ValueError:
                 problem = f"row {number}, column {name!r}, is {row[place][:_MOST_SHOWN]!r}"
                 return Malformed(path, problem, expected=expected)

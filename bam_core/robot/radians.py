@@ -10,7 +10,10 @@ from bam_core.errors import BadData
 from bam_core.robot.value_steps import COUNTS, DEGREES, unit_proof
 
 _WORDS = {DEGREES: "degrees", COUNTS: "counts of the encoder"}
-_FACTORS = {DEGREES: "π/180", COUNTS: "2π/4096, after the count of their zero is subtracted"}
+_CURES = {
+    DEGREES: "give the unit: --unit deg, or unit: deg in a map",
+    COUNTS: "convert goals and positions: times 2π/4096, after the count of their zero is subtracted",
+}
 
 
 def require_radians(name: str, positions: Mapping[str, Array]) -> None:
@@ -30,5 +33,5 @@ def require_radians(name: str, positions: Mapping[str, Array]) -> None:
             f"{name}, position of '{joint}'",
             f"has steps of {step:.3g}: these are {_WORDS[proof.unit]}",
             expected="rad",
-            advice=f"convert goals and positions: times {_FACTORS[proof.unit]}",
+            advice=_CURES[proof.unit],
         )

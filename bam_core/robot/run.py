@@ -88,8 +88,7 @@ class RobotRun:
         if self.supply_voltage is not None:
             require_positive(f"{self.name},", supply_voltage=self.supply_voltage)
             require_plausible(f"{self.name}, supply_voltage", "supply_voltage", self.supply_voltage)
-        if len(self.time) < 2 or not np.all(np.diff(self.time) > 0.0):
-            raise BadData(f"{self.name}, time", "does not increase", advice="sort the samples")
+        _require_increasing(self.name, self.time)
         if (spacing := float(np.median(np.diff(self.time)))) > _SLOWEST:
             raise BadData(
                 f"{self.name}, time",
@@ -168,6 +167,25 @@ class RobotRun:
         if joint not in self.joints:
             raise UnknownName(f"joint of {self.name}", joint, self.joints)
         return self.joints.index(joint)
+
+
+def _require_increasing(name: str, time: Array) -> None:
+    """Refuse times that go back, as where one run follows another, or that have too few digits."""
+    steps = np.diff(time)
+    if len(time) > 1 and np.all(steps > 0.0):
+        return
+    if (steps < 0.0).any():
+        row = int(np.argmax(steps < 0.0)) + 1
+        problem = f"goes back from {time[row - 1]:.10g} to {time[row]:.10g} s at sample {row}"
+        raise BadData(
+            f"{name}, time", problem, advice="make two runs of it where one ends there, else sort the samples"
+        )
+    raise BadData(
+        f"{name}, time",
+        "does not increase",
+        expected="another time for every sample",
+        advice="write it with more digits, or record two samples at least",
+    )
 
 
 def require_enough(run: RobotRun) -> None:

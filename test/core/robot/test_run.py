@@ -324,3 +324,43 @@ def test_goals_and_readings_of_different_joints_are_refused(tmp_path: Path) -> N
     path.write_text("time,goal:a,read:b\n0,0,0\n0.1,0,0\n")
     with refused(Malformed, path=str(path)):
         read_csv_run(path)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "2026-05-01T12:00:{:09.6f}",
+        "2026-05-01 12:00:{:012.9f}Z",
+        "2026-05-01T12:00:{:06.3f}+02:00",
+        "23:59:{:05.2f}",
+    ],
+)
+def test_times_may_be_dates_or_those_of_a_day(path: Path, written: str) -> None:
+    right = read_csv_run(path)
+    header, *lines = path.read_text().splitlines()
+    rows = [line.split(",") for line in lines]
+    dated = [",".join([written.format(float(time)), *cells]) for time, *cells in rows]
+    path.write_text("\n".join([header, *dated]))
+    np.testing.assert_allclose(np.diff(read_csv_run(path).time), np.diff(right.time), atol=1e-6)
+    path.write_text("\n".join([header, *dated]).replace("59:", "61:").replace("-05-", "-13-"))
+    with refused(Malformed):
+        read_csv_run(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "cp1252", "utf-8-sig"])
+def test_spreadsheets_write_text_in_several_ways(path: Path, encoding: str) -> None:
+    right, text = read_csv_run(path), path.read_text()
+    path.write_bytes(f"# angles not in °\n{text}".encode(encoding))
+    np.testing.assert_array_equal(read_csv_run(path).position, right.position)
+    path.write_bytes(b"\0" + text.encode())
+    with refused(Unreadable):
+        read_csv_run(path)
+
+
+def test_a_time_that_goes_back_may_be_a_second_run(path: Path) -> None:
+    header, *lines = path.read_text().splitlines()
+    path.write_text("\n".join([header, *lines, *lines]))
+    with refused(
+        BadData, thing="squat_kp20_a, time", problem=f"goes back from 2.99 to 0 s at sample {len(lines)}"
+    ):
+        read_csv_run(path)
