@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.robot.run import RobotRun
@@ -33,11 +34,22 @@ def exchanged_joints(run: RobotRun) -> dict[str, str]:
     columns = [run.column(joint) for joint in moving]
     left = _distances(run, columns)
     best = linear_sum_assignment(np.log(left))[1]
-    return {
-        joint: moving[column]
-        for row, (joint, column) in enumerate(zip(moving, best, strict=True))
-        if column != row and left[row, column] < _BETTER * left[row, row]
-    }
+    shares = left[np.arange(len(best)), best] / np.diag(left)
+    exchanged = {}
+    for row, joint in enumerate(moving):
+        # Joints with the same goals may change places without a gain: only together do they show something.
+        together = float(np.prod(shares[_cycle(best, row)]))
+        if best[row] != row and shares[row] < _BETTER and together < _BETTER:
+            exchanged[joint] = moving[best[row]]
+    return exchanged
+
+
+def _cycle(order: NDArray[np.intp], row: int) -> list[int]:
+    """Return the places that an order leads to from one of them, until it is there again."""
+    cycle = [row]
+    while order[cycle[-1]] != row:
+        cycle.append(int(order[cycle[-1]]))
+    return cycle
 
 
 def with_own_readings(run: RobotRun, exchanged: dict[str, str]) -> RobotRun:

@@ -44,6 +44,12 @@ def test_joints_that_move_alike_show_nothing(clean: RobotRun) -> None:
     assert exchanged_joints(replace(clean, goal_position=goal, position=read)) == {}
 
 
+def test_a_joint_that_sags_beside_one_with_the_same_goals_shows_nothing(clean: RobotRun) -> None:
+    goal = clean.goal_position[:, [0, 0]] + np.array([0.0, 1e-4])  # so little decides for an exchange
+    read = clean.goal_position[:, [0, 0]] + np.array([0.1, -0.01])
+    assert exchanged_joints(replace(clean, goal_position=goal, position=read)) == {}
+
+
 def test_a_joint_that_is_read_twice_is_not_put_back(clean: RobotRun) -> None:
     run = replace(clean, position=clean.position[:, [1, 1]])
     exchanged = exchanged_joints(run)
