@@ -92,6 +92,14 @@ BAM_NAMES: Mapping[str, str] = MappingProxyType(
 )
 """Name of a servo here -> BAM's, where they differ: BAM's sts3215 is the version for 7.4 V."""
 
+
+def bam_name(text: str) -> str:
+    """Return BAM's name of an actuator, whose letters may be small or capital, and which may be an alias."""
+    known = {name.lower(): name for name in (*ACTUATORS, *ALIASES, *UNSUPPORTED)}
+    name = known.get(text.strip().lower(), text)
+    return ALIASES.get(name, name)
+
+
 UNSUPPORTED: Mapping[str, str] = MappingProxyType(
     {
         "unitree_go1": "it asks for a torque, and its file has no motor (kt, R)",

@@ -21,13 +21,13 @@ from typing import Any
 from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, UnknownName, Unsupported, WrongType
 from bam_core.exchange.bam_actuators import (
     ACTUATORS,
-    ALIASES,
     CURRENT,
     DELAY,
     LAW_KEYS,
     RATIO,
     UNSUPPORTED,
     BamActuator,
+    bam_name,
     law_effects,
 )
 from bam_core.files.json_file import read_json
@@ -118,14 +118,15 @@ def read_bam_parameters(path: str | os.PathLike[str], servo: ServoLike | None = 
         raise Malformed(
             path, "is no parameter file of BAM", expected="kt, model, actuator, …", advice="give one"
         )
-    law = FRICTION_MODELS.get(_text(path, data, "model"))
+    data, passed_over = _without_notes(path, data)
+    law = FRICTION_MODELS.get(_text(path, data, "model").lower())
     if law is None:
         raise UnknownName("model", data["model"], FRICTION_MODELS).within(path)
     actuator = _text(path, data, "actuator")
     known, servo = _base(path, actuator, servo)
     values, remarks = _numbers(path, data, law.parameters, servo)
     given, more = _law_numbers(path, data, known, servo)
-    remarks += more
+    remarks += [*more, *passed_over]
     firmware, effects, delay = law_effects(given, servo.firmware, known.gain)
     source = (
         f"{path.name} (sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}), BAM parameters "
@@ -157,6 +158,7 @@ def _base(path: Path, actuator: str, servo: ServoModel | None) -> tuple[BamActua
         BamError: its law cannot be simulated here, it is unknown and no servo was given, or the servo is the
             version for another supply, with another winding.
     """
+    actuator = bam_name(actuator)
     if actuator in UNSUPPORTED:
         raise Unsupported(
             f"{path}, actuator {actuator!r}",
@@ -164,7 +166,7 @@ def _base(path: Path, actuator: str, servo: ServoModel | None) -> tuple[BamActua
             expected=f"one of {', '.join(ACTUATORS)}",
             advice="leave it out",
         )
-    known = ACTUATORS.get(ALIASES.get(actuator, actuator))
+    known = ACTUATORS.get(actuator)
     if known is None and servo is None:
         raise UnknownName(
             "actuator", actuator, ACTUATORS, advice="or name a servo file with its firmware (--servo)"
@@ -185,6 +187,17 @@ def _base(path: Path, actuator: str, servo: ServoModel | None) -> tuple[BamActua
             advice="leave --servo out",
         )
     return known, servo
+
+
+def _without_notes(path: Path, data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return a file without what is null and may be missing, and without texts, which are part of no law."""
+    kept, remarks = {}, []
+    for key, value in data.items():
+        if isinstance(value, str) and key not in (*KEYS.values(), *LAW_KEYS, "model", "actuator"):
+            remarks.append(f"{key}: is a text in {path.name}, and passed over")
+        elif value is not None or key not in (KEYS["zero_offset"], *LAW_KEYS):
+            kept[key] = value
+    return kept, remarks
 
 
 def _text(path: Path, data: Mapping[str, Any], key: str) -> str:

@@ -13,13 +13,13 @@ from typing import Any
 from bam_core.errors import UnknownName, Unsupported
 from bam_core.exchange.bam_actuators import (
     ACTUATORS,
-    ALIASES,
     BAM_NAMES,
     CURRENT,
     DELAY,
     RATIO,
     SPEED,
     UNSUPPORTED,
+    bam_name,
     law_keys,
 )
 from bam_core.exchange.bam_parameters import INTEGRATOR, KEYS, MOTOR, QUADRATIC_RULE
@@ -53,7 +53,7 @@ def bam_parameters(
     servo = load_servo(servo)
     servo.require_no_gear("BAM's program")
     actuator = BAM_NAMES.get(servo.name, servo.name) if actuator is None else actuator
-    actuator = ALIASES.get(actuator, actuator)
+    actuator = bam_name(actuator)
     if actuator in UNSUPPORTED:
         raise Unsupported("actuator", UNSUPPORTED[actuator], advice="choose another one with --actuator")
     if actuator not in ACTUATORS:

@@ -106,7 +106,7 @@ def read_dataset_runs(
     proof = require_unit(path, unit, {name: states[name] for name in arm} or states)
     if unit is None:
         log.info("%s: unit %s, as the steps between its values show", path, proof.unit)
-    largest = max(float(np.abs(states[name]).max()) for name in joints)
+    largest = max(float(np.nanmax(np.abs(states[name]))) for name in joints)
     if proof.unit == DEGREES and not proof.steps and largest < 2.0 * np.pi:
         log.warning("%s: no joint goes beyond %.3g; if these are radians, give --unit rad", path, largest)
     if proof.unit != RADIANS:
@@ -242,7 +242,7 @@ def _columns(path: Path, info: dict[str, Any], features: Mapping[str, str]) -> d
             if feature not in table.column_names:
                 raise Missing(f"{file}, column {feature}", "numbers of every frame")
             values.append(_numbers(file, feature, table.column(feature)))
-    columns = {name: np.concatenate(values) for name, values in parts.items()}
+    columns = {name: _of_all_files(path, name, features[name], values) for name, values in parts.items()}
     frames, declared = len(columns[_TIME]), info.get("total_frames")
     if declared is not None and declared != frames:
         raise Malformed(
@@ -253,6 +253,17 @@ def _columns(path: Path, info: dict[str, Any], features: Mapping[str, str]) -> d
         )
     order = np.lexsort((columns[_TIME].ravel(), columns[_EPISODE].ravel()))
     return {name: values[order] for name, values in columns.items()}
+
+
+def _of_all_files(path: Path, name: str, feature: str, parts: Sequence[Array]) -> Array:
+    """Return (frames, width) of a feature; raises Malformed where files differ or frames have no number."""
+    widths = {part.shape[1:] for part in parts}
+    if len(widths) > 1 or any(len(width) != 1 for width in widths):
+        raise Malformed(path, f"column {feature} has another width in some frames", expected="one width")
+    values = np.concatenate(parts)
+    if name in (_EPISODE, _TIME) and (values.shape[1] != 1 or not np.all(np.isfinite(values))):
+        raise Malformed(path, f"column {feature} is not one number per frame", expected="finite ones")
+    return values
 
 
 def _fetch_advice(file: Path) -> str:

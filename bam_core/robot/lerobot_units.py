@@ -139,7 +139,7 @@ def require_unit(place: object, unit: str | None, positions: Mapping[str, Array]
     if proof.unit is not None:
         raise _contradiction(place, unit, proof)
     joint, largest = max(
-        ((name, float(np.abs(position).max())) for name, position in positions.items()),
+        ((name, float(np.nanmax(np.abs(position)))) for name, position in positions.items()),
         key=lambda item: item[1],
     )
     if unit == RADIANS and largest > _LARGEST_ANGLE:
@@ -225,7 +225,7 @@ def goals_within(
     """
     clipped = {}
     for name, values in goals.items():
-        reach, largest = calibration.reach(name), float(np.abs(states[name]).max())
+        reach, largest = calibration.reach(name), float(np.nanmax(np.abs(states[name])))
         if largest > reach + _BEYOND:
             raise Conflict(
                 f"{calibration.path}, {name}",

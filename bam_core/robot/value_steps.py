@@ -69,7 +69,7 @@ def unit_proof(positions: Mapping[str, Array]) -> UnitProof:
     ranges = {name: count for name, step in steps.items() if (count := _range(step)) is not None}
     # Joints that share one range were rounded to decimals, or are in a unit of their own.
     is_shares = len(ranges) == len(steps) and len(set(ranges.values())) > 1
-    within = all(float(np.abs(positions[name]).max()) <= 0.5 * _SHARES + steps[name] for name in steps)
+    within = all(float(np.nanmax(np.abs(positions[name]))) <= 0.5 * _SHARES + steps[name] for name in steps)
     if is_shares and within:
         return UnitProof(unit=NORMALISED, steps=steps, ranges=ranges)
     return UnitProof(unit=None, steps=steps)

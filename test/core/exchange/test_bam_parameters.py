@@ -301,3 +301,17 @@ def test_export_knows_the_library_s_servo_by_its_version(tmp_path: Path) -> None
         "quadratic_rule",
         "firmware",
     }
+
+
+def test_files_of_other_programs_have_notes_nulls_and_names_in_other_letters(tmp_path: Path) -> None:
+    right = read_bam_parameters(write(tmp_path / "right.json", XL330_M4))
+    notes = {"date": "2026-05-01", "comment": "best of 3", "q_offset": None, "command_delay": None}
+    spelt = {**XL330_M4, **notes, "model": "M4", "actuator": "XL330"}
+    if XL330_M4.get("q_offset"):
+        spelt["q_offset"] = XL330_M4["q_offset"]
+    other = read_bam_parameters(write(tmp_path / "other.json", spelt))
+    assert dataclasses.replace(other.servo, provenance=right.servo.provenance) == right.servo
+    assert other.bench_effects == right.bench_effects
+    assert len(other.remarks) == len(right.remarks) + 2
+    refuse(write(tmp_path / "number.json", {**XL330_M4, "mae": 0.02}), UnknownName, name="mae")
+    refuse(write(tmp_path / "null.json", {**XL330_M4, "kt": None}), WrongType)

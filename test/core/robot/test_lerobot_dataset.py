@@ -27,6 +27,7 @@ from bam_core.robot.lerobot_units import load_calibration
 from bam_core.robot.lerobot_writer import write_dataset
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.run import RobotRun
+from bam_core.robot.value_steps import unit_proof
 from bam_core.text.robot_run_findings import (
     ClippedGoals,
     DerivativeGainUnknown,
@@ -480,3 +481,25 @@ def test_features_may_have_other_names(dataset: Path) -> None:
     changed(dataset, features=info["features"])
     (dataset / "bench.yaml").write_text("map: {columns: {read: observation.qpos}}\n")
     assert np.array_equal(load_runs([dataset], RunSettings(kp=16.0))[0].position, expected)
+
+
+@pytest.mark.parametrize("name", ["timestamp", "episode_index"])
+@pytest.mark.parametrize("change", ["wide", "nan"])
+def test_times_and_episodes_are_one_number_per_frame(dataset: Path, name: str, change: str) -> None:
+    import pyarrow
+
+    def changed_column(table: pyarrow.Table) -> pyarrow.Table:
+        values = table.column(name).to_numpy().astype(np.float64)
+        column = (
+            list(np.stack([values] * 2, axis=1)) if change == "wide" else np.where(values > 0, values, np.nan)
+        )
+        return table.set_column(table.column_names.index(name), name, pyarrow.array(column))
+
+    with refused(Malformed):
+        read_dataset_runs(rewritten(dataset, changed_column), "deg")
+
+
+def test_a_calibrated_unit_is_proven_beside_readings_that_are_missing(dataset: Path) -> None:
+    positions = {"pan": np.arange(60) * 200.0 / 2300.0, "lift": np.arange(60) * 200.0 / 2087.0}
+    positions["pan"][3::7] = np.nan
+    assert unit_proof(positions).unit == "normalised"
