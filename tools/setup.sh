@@ -89,7 +89,11 @@ fi
 # Told no number of jobs, colcon has Ninja start none while the load is as high as the number of processors: beside
 # the kernels, one job after the other. Told -j, it leaves the number to Ninja: one per processor, and one or two more.
 export MAKEFLAGS=-j
-logged colcon build --base-paths "$root" --symlink-install --event-handlers console_cohesion- status- \
+packages=("$root")
+for prefix in ${AMENT_PREFIX_PATH//:/ }; do  # the plugin of ros2_control, where that is; colcon looks for none below a package
+    if [ -d "$prefix/share/hardware_interface" ]; then packages=("$root" "$root/bam_ros2_control"); fi
+done
+logged colcon build --base-paths "${packages[@]}" --symlink-install --event-handlers console_cohesion- status- \
     --cmake-args -GNinja "-DPython3_EXECUTABLE=$root/.venv/bin/python" "-DBAM_BENCH_CPP_INTERFACES=$cpp_interfaces"
 
 # 4. Make .venv/bin/python and .venv/bin/bam find what was built, from any directory, and shells that source it.

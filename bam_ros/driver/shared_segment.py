@@ -32,7 +32,8 @@ from bam_ros.driver.shared_layout import (
 
 DIRECTORY = Path("/dev/shm")  # where shm_open of Linux has its segments
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
-_FLOCK = "hhqqi4x"  # struct flock of 64-bit Linux
+FLOCK = "hhqqi4x"
+"""The struct flock of 64-bit Linux: type, whence, start, length, process."""
 _TRIES = 10  # other nodes may create and remove it meanwhile
 _OWNER_ONLY = 0o600
 
@@ -54,7 +55,7 @@ def lock_byte(descriptor: int, byte: int) -> bool:
     The kernel ends the lock of a process that was killed. Unlike those of `fcntl.lockf` such a lock keeps out
     others in the same process, too.
     """
-    lock = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0)
+    lock = struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0)
     try:
         fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, lock)
     except BlockingIOError:

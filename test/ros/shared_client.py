@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import math
 import mmap
 import os
+import struct
 import sys
 import time
 from collections.abc import Sequence
@@ -16,10 +18,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from bam_core.errors import Conflict, Unavailable
-from bam_ros.driver.shared_layout import CLIENT_BYTE, MAGIC, OFFSETS, SIZE, TYPES, VERSION, Torque
-from bam_ros.driver.shared_segment import lock_byte, segment_path
+from bam_ros.driver.shared_layout import CLIENT_BYTE, MAGIC, NODE_BYTE, OFFSETS, SIZE, TYPES, VERSION, Torque
+from bam_ros.driver.shared_segment import FLOCK, lock_byte, segment_path
 
 PERIOD = 0.005  # s
+
+
+def _is_locked(descriptor: int, byte: int) -> bool:
+    """Whether somebody else has locked a byte of a file; a dead node has not."""
+    lock = struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0)
+    answer = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, lock)
+    return struct.unpack(FLOCK, answer)[0] != fcntl.F_UNLCK
 
 
 class SharedClient:
@@ -39,7 +48,7 @@ class SharedClient:
             self._descriptor = os.open(segment_path(name), os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
             raise Unavailable("shared_memory", "no such segment", advice="start its node") from None
-        if os.fstat(self._descriptor).st_size < SIZE:
+        if os.fstat(self._descriptor).st_size < SIZE or not _is_locked(self._descriptor, NODE_BYTE):
             raise Unavailable("shared_memory", "not ready", advice="try again")
         if not watches and not lock_byte(self._descriptor, CLIENT_BYTE):
             raise Conflict("shared_memory", "has another client", advice="end it")

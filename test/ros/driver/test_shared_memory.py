@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -338,19 +339,49 @@ def driver(name: str, ros_domain: int) -> Iterator[Any]:
         yield SimpleNamespace(process=process, servos=virtual)
 
 
+PLUGIN = Path(__file__).parents[3] / "bam_ros2_control"
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The client of the plugin for ros2_control, without ros2_control."""
+    program = tmp_path_factory.mktemp("client") / "client"
+    sources = [PLUGIN / "src" / "shared_client.cpp", Path(__file__).with_name("shared_client.cc")]
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{PLUGIN / 'include'}"]
+    subprocess.run(["g++", *flags, *sources, "-o", program], check=True)
+    return program
+
+
+def test_the_client_of_the_plugin_drives_the_driver_which_lets_go_where_it_is_killed(
+    name: str, driver: Any, compiled: Path
+) -> None:
+    watcher = attached(name, watches=True)
+    wait_for(lambda: int(watcher.state["number"]) > 0)
+    client = subprocess.Popen([compiled, name, "0.3"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert [client.stdout.readline() for _ in range(2)] == ["joint 0\n", "reached\n"]
+        wait_for(lambda: driver.servos.get("torque_enable") == 1)
+        assert subprocess.run([compiled, name, "0.3"], check=False, capture_output=True).returncode == 1
+    finally:
+        client.kill()
+        client.communicate()
+    wait_for(lambda: not watcher.state["torque_enabled"][0])
+    wait_for(lambda: driver.servos.get("torque_enable") == 0)
+
+
 def test_the_driver_lets_go_where_its_client_is_killed(name: str, driver: Any) -> None:
     watcher = attached(name, watches=True)
     wait_for(lambda: int(watcher.state["number"]) > 0)
     client = subprocess.Popen([sys.executable, "-m", "test.ros.shared_client", name, "0.3"])
     try:
         wait_for(lambda: abs(float(watcher.state["position"][0]) - 0.3) < 0.05)
-        assert driver.servos.get("torque_enable") == 1
+        wait_for(lambda: driver.servos.get("torque_enable") == 1)
         assert int(watcher.command["pid"]) == client.pid
     finally:
         client.kill()
         client.wait()
     wait_for(lambda: not watcher.state["torque_enabled"][0])
-    assert driver.servos.get("torque_enable") == 0
+    wait_for(lambda: driver.servos.get("torque_enable") == 0)
 
 
 def test_the_node_removes_its_segment_and_refuses_one_that_is_taken(
