@@ -77,7 +77,7 @@ def _print_result(result: Identification, servo: str) -> None:
     if table := effects_table(result):
         print(table)
     if small := small_parameters(result):
-        print(f"known to be small: {', '.join(small)}")
+        print(f"shown to be near zero: {', '.join(small)}")
     warnings = result.warnings
     log_findings(log, in_short(warnings))
     if any(finding.kind == "at_bound" for finding in warnings):

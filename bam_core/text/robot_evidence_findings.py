@@ -36,7 +36,7 @@ class JointsFinding(Finding):
         if self.kind == "unknown_range":
             return (f"{joints}: left out of the dataset.", "Their range is unknown; --robot FILE gives it.")
         return (
-            f"{joints}: rest within {self.limit:g} rad in all runs.",
+            f"{joints}: at rest in all runs, within {self.limit:g} rad.",
             "Their loads are determined, their friction in motion is not.",
         )
 

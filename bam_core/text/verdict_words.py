@@ -76,13 +76,13 @@ def reason_words(
     """
     return {
         "failed_search": "its fit is no better than no model",
-        "error_above_motion": f"errors are {100 * share:.0f} % of the motion",
+        "error_above_motion": f"errors are {_beyond(share, RED_SHARE)} of the motion",
         "unidentifiable": "these logs determine none of its parameters",
         "no_test": "no log was kept for a test",
         "interrupted": "the identification was interrupted",
         "not_converged": "the search did not converge",
-        "large_error": f"that is {100 * share:.0f} % of the motion",
-        "few_tests": f"it needs {FEWEST_LOGS} test logs, has {logs}",
+        "large_error": f"that is {_beyond(share, GREEN_SHARE)} of the motion",
+        "few_tests": f"the test needs {FEWEST_LOGS} logs, has {logs}",
         "no_other_condition": "the test only repeats training runs",
         "open_misfit": "one cause of misfit is not fitted",
         "at_bound": (
@@ -99,3 +99,10 @@ def reason_words(
         ),
         "narrow_bands": f"90 % bands hold only {100 * held:.0f} %",
     }[kind]
+
+
+def _beyond(share: float, limit: float) -> str:
+    """Return a share above a limit in percent, so that it does not read as the limit itself."""
+    digits = 1 if share < 0.1 else 0
+    text = f"{100 * share:.{digits}f}"
+    return f"above {100 * limit:.0f} %" if float(text) == 100 * limit else f"{text} %"

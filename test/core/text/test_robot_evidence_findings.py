@@ -10,7 +10,10 @@ def test_joints_are_named_with_what_follows() -> None:
     assert JointsFinding(kind="undriven", joints=("hip", "knee")).sentence == (
         "hip, knee: no servo is named (--servos). Nothing drives them in simulations."
     )
-    assert "rest within 0.02 rad" in JointsFinding(kind="resting", joints=("hip",), limit=0.02).sentence
+    assert (
+        "at rest in all runs, within 0.02 rad"
+        in JointsFinding(kind="resting", joints=("hip",), limit=0.02).sentence
+    )
     assert JointsFinding(kind="held", joints=("hip",)).sentences[1] == (
         "Servos of these joints hold still in simulations."
     )

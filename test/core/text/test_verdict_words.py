@@ -47,7 +47,19 @@ def test_the_rule_has_its_thresholds() -> None:
 
 
 def test_too_few_test_logs_are_counted() -> None:
-    assert reason_words("few_tests", logs=3) == "it needs 4 test logs, has 3"
+    assert reason_words("few_tests", logs=3) == "the test needs 4 logs, has 3"
+
+
+@pytest.mark.parametrize(
+    ("share", "said"), [(0.0502, "above 5 %"), (0.052, "5.2 %"), (0.13, "13 %"), (0.2, "20 %")]
+)
+def test_a_share_above_a_limit_does_not_read_as_the_limit(share: float, said: str) -> None:
+    assert reason_words("large_error", share=share) == f"that is {said} of the motion"
+
+
+def test_a_red_share_does_not_read_as_its_limit() -> None:
+    assert reason_words("error_above_motion", share=0.2004) == "errors are above 20 % of the motion"
+    assert reason_words("error_above_motion", share=1.25) == "errors are 125 % of the motion"
 
 
 def test_a_green_verdict_says_for_what_and_how_far_off() -> None:
