@@ -144,11 +144,22 @@ def what_is_missing(link: ServoLink[Any], driver: DriverClient, tick: Tick, time
             expected="active",
             advice=f"{log}, then configure and activate it, or restart it",
         )
+    running = _drivers(link)
     return Unavailable(
         name,
         f"no states on {topics.states} for {timeout:g} s",
+        expected=f"one of those that run: {', '.join(running)}" if running else "",
         advice=f"start one, e.g. {_start_command(driver.driver)}",
     )
+
+
+def _drivers(link: ServoLink[Any]) -> list[str]:
+    """Return the nodes that publish states of servos, with their namespaces, as `--driver` takes them."""
+    node = link.node
+    kind = "bam_bench/msg/ServoStates"
+    topics = [topic for topic, types in node.get_topic_names_and_types() if kind in types]
+    senders = [sender for topic in topics for sender in node.get_publishers_info_by_topic(topic)]
+    return sorted({f"{sender.node_namespace}/{sender.node_name}".strip("/") for sender in senders})
 
 
 def _start_command(driver: str) -> str:
