@@ -221,7 +221,7 @@ def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
         folders = {place.parent for ending in _STORAGES for place in path.rglob(f"*{ending}")}
         bags = [bag for folder in folders for bag in bags_in(folder)]
         datasets = {path.parent.parent for path in path.rglob("meta/info.json")}
-        folders = {file.parent for file in path.rglob("control.csv") if is_sage(file.parent)}
+        folders = {file.parent for file in path.rglob("*.csv") if is_sage(file.parent)}
         tables = [file for file in path.rglob("*") if _is_table(file) and file.parent not in folders]
         files = sorted([*tables, *path.rglob("*.npz"), *bags, *datasets, *folders])
         if not files:

@@ -26,8 +26,8 @@ _TIME_UNIT = "us"
 
 
 def is_sage(path: Path) -> bool:
-    """Return whether a directory is a run of SAGE."""
-    return (path / _GOALS).is_file() and (path / _STATES).is_file()
+    """Return whether a directory is a run of SAGE, also where one of its three files is missing."""
+    return sum((path / name).is_file() for name in (_GOALS, _STATES, _JOINTS)) > 1
 
 
 def read_sage_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_MAP) -> RobotRun:

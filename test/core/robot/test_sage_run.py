@@ -74,6 +74,15 @@ def test_files_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
         read_sage_run(path)
 
 
+@pytest.mark.parametrize("lost", ["control.csv", "state_motor.csv", "joint_list.txt"])
+def test_a_missing_file_is_named(tmp_path: Path, lost: str) -> None:
+    path = write_run(tmp_path / "a")
+    (path / lost).unlink()
+    for given in (path, tmp_path):
+        with refused(Unreadable, path=str(path / lost)):
+            load_runs([given], RunSettings(kp=16.0, strict=True))
+
+
 @pytest.mark.parametrize("cell", ['"[1, 2"', "x", '"[1, 2, 3, 4, 5, ""a""]"', "3", '"null"'])
 def test_a_cell_that_is_no_list_of_numbers_is_named(tmp_path: Path, cell: str) -> None:
     path = write_run(tmp_path / "a")
