@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.cli import export_lerobot, export_training
+from bam_core.cli import export_lerobot, export_robot, export_training
 from bam_core.cli.bench_effects import bench_effects_for
 from bam_core.cli.quantities import quantity_in
 from bam_core.errors import Conflict, UnknownName, WrongType
@@ -24,7 +24,16 @@ log = logging.getLogger(__name__)
 
 EXAMPLE = "bam export out/xl330/m6.yaml --kp 400 --to mjlab --output xl330.py"
 
-FIRST_SCREEN = ("--output", "--kp", "--vin", "--to", "--kd", "--ki", "--draws", "--lerobot", "--bench")
+FIRST_SCREEN = (
+    "--output",
+    "--servos",
+    "--kp",
+    "--vin",
+    "--to",
+    "--kd",
+    "--draws",
+    "--lerobot",
+)
 
 _FOR_MJCF = ("kp", "kd", "ki", "vin", "bench")
 
@@ -32,15 +41,16 @@ _FOR_MJCF = ("kp", "kd", "ki", "vin", "bench")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
-        "Turn a servo into BAM's parameter JSON (--output FILE.json) or into MJCF (FILE.xml), and\n"
-        "recordings into BAM's log JSON or a LeRobot dataset. What the other form cannot hold is\n"
-        "listed, a line each."
+        "Turn a servo into BAM's parameter JSON (--output FILE.json) or into MJCF (FILE.xml), a robot\n"
+        "into MJCF with its servos, and recordings into BAM's log JSON or a LeRobot dataset. What the\n"
+        "other form cannot hold is listed, a line each."
     )
     parser.add_argument(
         "sources",
         nargs="+",
         metavar="SOURCE",
-        help="a servo (YAML file or library name); or recordings: bags, logs, directories of them",
+        help="a servo, a robot, or recordings: a YAML file or library name, MJCF or URDF, bags, logs, or "
+        "directories of them",
     )
     parser.add_argument(
         "--output",
@@ -59,10 +69,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     mjcf.add_argument(
         "--kp",
-        type=float,
+        type=export_robot.gain,
         metavar="KP",
         help="position gain, firmware units: the actuator's input is a goal in rad (default: a voltage, or a "
-        "torque for firmware that asks for a current)",
+        "torque for firmware that asks for a current); of a robot's joints also as pan=8,lift=32",
     )
     mjcf.add_argument(
         "--vin", type=quantity_in(VOLTAGE), metavar="V", help="supply (default: the servo's nominal one)"
@@ -73,6 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a whole model, a pendulum of this load, length and arm (default: the class alone, for your "
         "robot to include)",
     )
+    export_robot.add_arguments(parser)
     export_lerobot.add_arguments(parser)
 
 
@@ -92,6 +103,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.lerobot:
         export_lerobot.export_dataset(sources, output, arguments)
         return 0
+    if export_robot.is_robot(sources[0]):
+        export_robot.export_robot(sources, output, arguments)
+        return 0
+    if arguments.servos:
+        raise Conflict("--servos", "is for a robot", expected="its MJCF or URDF as SOURCE")
+    export_robot.require_one_gain(arguments)
     library = {*names, *published_names()}
     servos = [source for source in sources if source in library or Path(source).suffix in (".yaml", ".yml")]
     if servos and len(sources) > 1:

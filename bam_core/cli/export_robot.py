@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam export ROBOT --servos``: a robot's description with its servos, for programs with the plugin."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from bam_core.errors import Conflict, WrongType
+from bam_core.files.atomic_file import require_file, write_text
+
+_SUFFIXES = (".xml", ".mjcf", ".urdf")
+_NOT_FOR_ROBOTS = ("to", "draws", "motion", "seed", "bench", "actuator", "lerobot")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    group = parser.add_argument_group("a robot (SOURCE is its MJCF or URDF): MJCF with servos as plugins")
+    group.add_argument(
+        "--servos",
+        action="append",
+        default=[],
+        metavar="CLASS_OR_JOINT=SERVO,...",
+        help="which servo is on which joints, as in --servos mx106=mx106,head_*=mx64; gains and supply: "
+        "--kp, --kd, --ki and --vin, else a bench.yaml above the robot, else those of the factory",
+    )
+
+
+def gain(text: str) -> float | str:
+    """Return a gain of all joints, or the words of gains of joints, such as "pan=8,lift=32"."""
+    try:
+        return float(text)
+    except ValueError:
+        if "=" in text:
+            return text
+        raise argparse.ArgumentTypeError(f"is {text!r} (expected a number, or JOINT=NUMBER,...)") from None
+
+
+def is_robot(source: str) -> bool:
+    """Whether a source is the description of a robot, by its suffix."""
+    return Path(source).suffix in _SUFFIXES
+
+
+def require_one_gain(arguments: argparse.Namespace) -> None:
+    """Raise WrongType where gains of joints are given for a single servo."""
+    if isinstance(arguments.kp, str):
+        raise WrongType("--kp", arguments.kp, "one number for a servo")
+
+
+def export_robot(sources: list[str], output: Path, arguments: argparse.Namespace) -> None:
+    """Write the robot with its servos.
+
+    Raises:
+        BamError: options that are not for robots, no servos, or what `servos_by_joint` raises.
+    """
+    from bam_core.cli.robot.case import servo_words
+    from bam_core.cli.simulate_robot import native_servos
+    from bam_core.mujoco.native import equip_native
+    from bam_core.mujoco.robot import compile_robot
+    from bam_core.mujoco.robot_file import load_robot
+    from bam_core.robot.joints import servos_by_joint
+
+    robot, *others = sources
+    if others:
+        raise Conflict(others[0], f"is given beside {robot}", expected="one robot alone")
+    for name in _NOT_FOR_ROBOTS:
+        if getattr(arguments, name):
+            raise Conflict(f"--{name}", f"is not for the robot {robot}", advice="leave it out")
+    if output.suffix != ".xml":
+        raise WrongType("--output", output.name, "FILE.xml for a robot", advice="rename it")
+    require_file(output)
+    spec = load_robot(robot)
+    names = servos_by_joint(spec, servo_words(arguments.servos))
+    texts = {name: _text(getattr(arguments, name)) for name in ("kp", "kd", "ki")}
+    given = argparse.Namespace(robot=robot, vin=arguments.vin, **texts)
+    equip_native(spec, native_servos(names, given))
+    compile_robot(spec)
+    write_text(output, spec.to_xml())
+    print(f"wrote {output}: servos on {', '.join(names)}; import bam_core before MuJoCo loads it")
+
+
+def _text(value: float | str | None) -> str | None:
+    return None if value is None else str(value)
