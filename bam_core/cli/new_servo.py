@@ -103,7 +103,9 @@ def run(arguments: argparse.Namespace) -> int:
             f"{cure}; the search covers both"
         )
     print(law.remark)
-    print(f"wrote {path}; try: bam identify recordings --servo {path} --models all --output identified")
+    print(f"wrote {path}; friction and armature are guesses until you identify the servo")
+    print(f"simulate it: bam simulate --servo {path} --script sin_sin --output simulated")
+    print(f"identify it: bam identify recordings --servo {path} --models all --output identified")
     return 0
 
 

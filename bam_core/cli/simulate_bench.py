@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.cli.bench_effects import bench_effects_for, warn_of_bench
+from bam_core.cli.guesses import warn_of_guesses
 from bam_core.errors import Conflict, OutOfRange
 from bam_core.files.atomic_file import write_text
 from bam_core.text.finding import log_findings
@@ -74,6 +75,7 @@ def run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
         if not least <= option[name] <= most:
             cure = f"leave it out for the servo's own, {defaults[name]:g}"
             raise OutOfRange(f"--{name}", option[name], f"{least:g} to {most:g}", advice=cure)
+    warn_of_guesses([servo])
     bench = PendulumBench(mass=option["mass"], arm_mass=option["arm_mass"], length=option["length"])
     goal, enabled = script(np.arange(round(script.duration / arguments.dt) + 1) * arguments.dt)
     _warn_of_ill_posed_gear(servo, [bench], IDEAL_BENCH)

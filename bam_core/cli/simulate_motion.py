@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ import numpy as np
 
 from bam_core.errors import Conflict, UnknownName
 from bam_core.files.atomic_file import require_directory, write_text
+from bam_core.text.description_findings import GoalsBeyondRange
+from bam_core.text.finding import log_findings
 
 if TYPE_CHECKING:
     import mujoco
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     from bam_core.arrays import Array
     from bam_core.robot.motion import RobotMotion
 
+log = logging.getLogger(__name__)
+
+_ROUNDING = 1e-3  # rad, of goals that were written with few digits
 _MOST_PERIOD = 0.02  # s between samples of a run: recordings of robots have 20 to 100 Hz
 
 
@@ -50,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
             for joint, servo in servos.items()
         }
     model, data = prepared(spec, servos, arguments.dt, start_contacts=arguments.start_contacts)
+    log_findings(log, goals_beyond_range(model, motion, arguments.motion))
     time, position = follow(model, data, motion)
     goals = np.array([motion.goals_at(moment) for moment in time])
     for joint, error in zip(motion.joints, np.abs(position - goals).T, strict=True):
@@ -61,6 +68,22 @@ def run(arguments: argparse.Namespace) -> int:
         write_text(table, _csv(motion, time, goals, position))
         print(f"wrote {picture} and {table}")
     return 0
+
+
+def goals_beyond_range(model: mujoco.MjModel, motion: RobotMotion, file: str) -> list[GoalsBeyondRange]:
+    """Return the joints whose goals leave their range by more than the precision of goals in a file."""
+    outside = []
+    for joint, goals in zip(motion.joints, motion.goal_position.T, strict=True):
+        if not model.jnt_limited[model.joint(joint).id]:
+            continue
+        low, high = (float(end) for end in model.joint(joint).range)
+        beyond = np.maximum(low - goals, goals - high)
+        worst = int(beyond.argmax())
+        if beyond[worst] > _ROUNDING:
+            outside.append(
+                GoalsBeyondRange(file=file, joint=joint, goal=float(goals[worst]), low=low, high=high)
+            )
+    return outside
 
 
 def follow(model: mujoco.MjModel, data: mujoco.MjData, motion: RobotMotion) -> tuple[Array, Array]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bam_core.cli.guesses import warn_of_guesses
 from bam_core.cli.robot.case import servo_words
 from bam_core.errors import BamError, Conflict, Missing
 
@@ -71,6 +72,7 @@ def native_servos(names: Mapping[str, str], arguments: argparse.Namespace) -> di
     from bam_core.mujoco.native import NativeServo
     from bam_core.recordings.header_corrections import rules_above
     from bam_core.servo.gains import gain_from_text, gain_of, over, require_gain
+    from bam_core.servo.model import load_servo
 
     gains: dict[str, Gain | None] = {"kp": None, "kd": None, "ki": None}
     supply: float | None = None
@@ -99,6 +101,7 @@ def native_servos(names: Mapping[str, str], arguments: argparse.Namespace) -> di
         except BamError as error:
             raise error.within(f"joint '{joint}'") from None
         servos[joint] = native
+    warn_of_guesses(load_servo(servo) for servo in names.values())
     return servos
 
 

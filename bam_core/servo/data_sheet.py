@@ -13,6 +13,9 @@ from bam_core.servo.model import Provenance, ServoModel
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.search_ranges import SearchRanges
 
+GUESSES = "friction and armature are guesses"
+"""End of the source of a servo file that is made of a data sheet alone."""
+
 _WIDTH = 2.5
 """Factor by which a motor constant may be off the data sheet. Those of the library's servos are
 within 1.4 of their manuals; data sheets round, and stall currents are often those of a limit."""
@@ -117,7 +120,7 @@ def servo_from_data_sheet(
             source=(
                 f"data sheet: {sheet.stall_torque:.4g} N·m and {sheet.stall_current:g} A at stall, "
                 f"{sheet.no_load_speed:.4g} rad/s without load, at {sheet.voltage:g} V; "
-                f"friction and armature are guesses"
+                f"{GUESSES}"
             )
         ),
     )

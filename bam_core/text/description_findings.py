@@ -31,9 +31,14 @@ class StartContacts(Finding):
         pairs = listed([" and ".join(pair) for pair in named], most=8)
         return (
             f"{self.robot or 'robot'}: contacts of {pairs} are not simulated.",
-            f"They overlap where the robot starts or was measured, by up to {1e3 * self.depth:.3g} mm.",
+            f"They {self._meeting} where the robot starts or was measured.",
             "To simulate them, set start_contacts (--start-contacts).",
         )
+
+    @property
+    def _meeting(self) -> str:
+        """How they meet; below a micrometre it is rounding."""
+        return "touch" if self.depth < 1e-6 else f"overlap by up to {1e3 * self.depth:.3g} mm"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,4 +189,33 @@ class ForeignActuators(Finding):
             f"{self.robot or 'robot'}: {listed(self.actuators)} also moves {listed(self.joints, most=5)}.",
             "It acts on a tendon, beside the servos, and no recording commands it.",
             "Remove it from the description where servos replace it.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoalsBeyondRange(Finding):
+    """Goals of a motion that a joint cannot reach.
+
+    Attributes:
+        file: of the motion.
+        joint: name.
+        goal: that is furthest beyond the range, rad.
+        low: end of the range, rad.
+        high: other end of the range, rad.
+    """
+
+    kind: str = field(default="goals_beyond_range", init=False)
+    file: str
+    joint: str
+    goal: float
+    low: float
+    high: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which goal, what the joint does, and what to look at."""
+        return (
+            f"{self.file}: goals of {self.joint} reach {self.goal:.3g} rad.",
+            f"Its range is {self.low:.3g} to {self.high:.3g} rad, and its servo stops at the end.",
+            "Give goals in rad.",
         )

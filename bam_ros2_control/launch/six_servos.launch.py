@@ -32,7 +32,9 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument("port", default_value="", description="serial port; empty: the only one"),
             DeclareLaunchArgument("ids", default_value="1, 2, 3, 4, 5, 6", description="bus ids"),
             Node(package="bam_bench", executable="dynamixel", parameters=[driver], output="screen"),
-            Node(package="robot_state_publisher", executable="robot_state_publisher", parameters=[description]),
+            Node(
+                package="robot_state_publisher", executable="robot_state_publisher", parameters=[description]
+            ),
             Node(
                 package="controller_manager",
                 executable="ros2_control_node",

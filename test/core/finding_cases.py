@@ -24,6 +24,7 @@ from bam_core.text.data_findings import (
 )
 from bam_core.text.description_findings import (
     ForeignActuators,
+    GoalsBeyondRange,
     MissingAssets,
     OtherGravity,
     SeveralActuators,
@@ -106,7 +107,7 @@ from bam_core.text.robot_run_findings import (
     StampedRate,
     UnprovenSigns,
 )
-from bam_core.text.servo_findings import UnfinishedServo
+from bam_core.text.servo_findings import GuessedServos, UnfinishedServo
 from bam_core.text.split_findings import FEW, FewLogs, FittedToTest, InBothSets, TrainedOn
 from bam_core.text.uncertainty_findings import IntervalMethod, ParameterRemark, RunAdvice
 from bam_core.text.whole_body_findings import (
@@ -360,6 +361,7 @@ EXAMPLES: tuple[Finding, ...] = (
     NoBand(model="m4", runs=tuple("abcde")),
     FreeBase(robot="robot.xml"),
     StartContacts(robot="arm", pairs=(("base", "turret"), ("base", "boom")), depth=0.03),
+    StartContacts(robot="arm", pairs=(("base", "turret"),), depth=3e-17),
     *(
         UnusableMeshes(kind=kind, file="arm.urdf", meshes=("package://arm/a.stl", "b.stl"), links=("base",))
         for kind in ("missing", "lfs", "format")
@@ -377,6 +379,8 @@ EXAMPLES: tuple[Finding, ...] = (
     ExchangedReadings(runs=NAMES, joints=(("lift", "elbow"), ("elbow", "lift"))),
     ExchangedReadings(runs=("one",), joints=(("lift", "elbow"),)),
     UnfinishedServo(file="out/mx106_m1.yaml"),
+    GuessedServos(servos=("xl430_w250", "xm430_w350")),
+    GoalsBeyondRange(file="motion.csv", joint="yaw", goal=30.0, low=-2.0, high=2.0),
     DerivativeGainUnknown(dataset="my_task", usual=32.0),
     NoInterval(file="interval.json", runs=tuple("abcde")),
     *(RobotErrors(kind=kind, factor=4.0) for kind in ROBOT_ERRORS),

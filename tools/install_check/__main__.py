@@ -141,7 +141,7 @@ def _workspace(place: Path, prepared: Path, command: Command) -> Path:
             bag.write_bytes(bag.read_bytes()[: -bag.stat().st_size // 10])
         if command.page == "docs/own_servo.md":  # recordings of the servo that the page describes
             for log in (directory / "recordings").glob("*.json"):
-                log.write_text(log.read_text().replace('"mx106"', '"sts3250"'))
+                log.write_text(log.read_text().replace('"mx106"', '"xm540_w270"'))
     return directory
 
 

@@ -16,6 +16,9 @@ from bam_core.cli.simulate_robot import native_servos, prepared
 from bam_core.errors import BamError, Conflict, Missing, UnknownName, Unsupported
 from bam_core.mujoco.native import NativeServo
 from bam_core.robot.load import RunSettings, load_runs
+from bam_core.text.description_findings import GoalsBeyondRange
+from bam_core.text.servo_findings import GuessedServos
+from test.core.finding_cases import logged
 from test.core.refusals import refused
 from test.core.whole_robot_cases import ARM
 
@@ -164,6 +167,30 @@ def test_a_robot_follows_a_motion_and_its_run_is_written(
     assert 1e-4 < abs(error).mean() < 0.1
     shown = capsys.readouterr().out
     assert f"{abs(error[:, 0]).max():.4f}" in shown
+
+
+def test_goals_beyond_the_range_of_a_joint_are_named(
+    robot: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    motion = tmp_path / "degrees.csv"
+    motion.write_text("time,goal:shoulder,goal:elbow,kp\n0,0,0,32\n0.1,0.5,-30,32\n")
+    limited = ARM.replace('name="elbow"', 'name="elbow" limited="true" range="-1 2"')
+    Path(robot).write_text(limited)
+    assert limited != ARM
+    assert main(["simulate", "--robot", robot, *SERVOS, "--motion", str(motion)]) == 0
+    found = [finding for finding in logged(caplog) if isinstance(finding, GoalsBeyondRange)]
+    assert [(finding.joint, finding.goal, finding.low, finding.high) for finding in found] == [
+        ("elbow", -30.0, -1.0, 2.0)
+    ]
+
+
+def test_servos_of_a_data_sheet_are_named(robot: str, caplog: pytest.LogCaptureFixture) -> None:
+    given = argparse.Namespace(robot=robot, kp=None, kd=None, ki=None, vin=None)
+    native_servos({"shoulder": "mx106", "elbow": "mx64"}, given)
+    assert not logged(caplog)
+    native_servos({"shoulder": "xl430_w250", "elbow": "xl430_w250"}, given)
+    (finding,) = logged(caplog)
+    assert finding == GuessedServos(servos=("xl430_w250",))
 
 
 @pytest.mark.parametrize(
