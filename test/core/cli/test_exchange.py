@@ -48,7 +48,8 @@ def write_run(path: str, *joints: str) -> None:
     """Write a run of two seconds, all joints alike."""
     header = ["time", *(f"{part}:{joint}" for joint in joints for part in ("goal", "read"))]
     rows = [
-        [0.01 * row, *[math.sin(0.03 * row), math.sin(0.03 * (row - 2))] * len(joints)] for row in range(200)
+        [0.01 * row, *[math.sin(0.03 * row), 0.99 * math.sin(0.03 * (row - 2))] * len(joints)]
+        for row in range(200)
     ]
     lines = [",".join(map(str, row)) for row in (header, *rows)]
     Path(path).write_text("\n".join(lines))
