@@ -144,6 +144,10 @@ def bundle_servo(servo: Path, output: Path, *, licence: str, data: str = "") -> 
     return bundle
 
 
+_DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, IndexError)
+"""What `zipfile` raises for archives that are none; the last one for an entry without a name."""
+
+
 def read_bundle(path: Path) -> Bundle:
     """Read and verify a bundle.
 
@@ -186,7 +190,7 @@ def parse_bundle(archive: bytes, path: Path) -> Bundle:
                     advice=_REMEDY,
                 )
             contents = {name: _entry(entries, name) for name in sizes}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+    except _DAMAGES as error:
         problem = " ".join(str(error).split()) or type(error).__name__
         raise Malformed(
             path, f"is no bundle ({problem})", expected="an archive of 'bam servos bundle'", advice=_REMEDY

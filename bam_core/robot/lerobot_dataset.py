@@ -261,7 +261,8 @@ def _of_all_files(path: Path, name: str, feature: str, parts: Sequence[Array]) -
     if len(widths) > 1 or any(len(width) != 1 for width in widths):
         raise Malformed(path, f"column {feature} has another width in some frames", expected="one width")
     values = np.concatenate(parts)
-    if name in (_EPISODE, _TIME) and (values.shape[1] != 1 or not np.all(np.isfinite(values))):
+    is_whole = name != _EPISODE or bool(np.all(values == np.round(values)))
+    if name in (_EPISODE, _TIME) and not (values.shape[1] == 1 and np.all(np.isfinite(values)) and is_whole):
         raise Malformed(path, f"column {feature} is not one number per frame", expected="finite ones")
     return values
 
