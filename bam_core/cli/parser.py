@@ -22,6 +22,7 @@ _ELSEWHERE = {
     "--timestep": "--dt",
     "--step": "--dt",
     "--gain": "--kp",
+    "--servo": "--params",
     "--model-file": "--robot",
     "--urdf": "--robot",
     "--out": "--output",
@@ -106,7 +107,7 @@ class CommandParser(argparse.ArgumentParser):
             return None
         name_here = name.replace("_", "-")
         elsewhere = _ELSEWHERE.get(name_here)
-        if elsewhere in known:
+        if elsewhere in known and f"{name_here}s" not in known:  # --servo is closer to --servos
             return f"{name}: unknown; did you mean {elsewhere}?"
         close = close_name(name_here, [option for option in known if option.startswith("--")])
         return f"{name}: unknown; did you mean {close}?" if close else None

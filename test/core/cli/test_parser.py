@@ -65,6 +65,8 @@ def test_every_option_that_is_a_quantity_takes_its_unit(command: Command) -> Non
         (["simulate", "--arm_mass", "1"], ("--arm_mass", "--arm-mass")),
         (["simulate", "--supply_voltage", "5"], ("--supply_voltage", "--vin")),
         (["robot", "identify", "x", "--joint-names", "y"], ("--joint-names", "--joints")),
+        (["validate", "x", "--servo", "xl330"], ("--servo", "--params")),
+        (["robot", "validate", "x", "--servo", "a=xl330"], ("--servo", "--servos")),
     ],
 )
 def test_a_misspelled_option_is_named_with_the_one_that_was_meant(
