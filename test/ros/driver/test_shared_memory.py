@@ -104,8 +104,11 @@ class Shared:
 
 
 @pytest.fixture
-def name(request: pytest.FixtureRequest) -> str:
-    return f"test_{os.getpid()}"
+def name() -> Iterator[str]:
+    """Of a segment, which is removed at the end: some tests kill its node."""
+    name = f"test_{os.getpid()}"
+    yield name
+    segment_path(name).unlink(missing_ok=True)
 
 
 @pytest.fixture
