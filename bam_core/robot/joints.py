@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongType
+from bam_core.errors import BadData, Conflict, Missing, OutOfRange, UnknownName, WrongType
 from bam_core.mujoco.couplings import followers
 from bam_core.mujoco.robot import compile_robot
 from bam_core.recordings.map_file import map_names, recording_map_for
@@ -24,6 +24,7 @@ _SPEED_OVER = 0.04  # s; over less, counts of the encoder look like speed
 _FEWEST_SPEEDS = 20
 _USUAL = 98.0  # percentile of the speeds, as a link that falls may be faster for a moment
 _FASTER = 3.0  # than without load
+_SUPPLIES = 0.3, 2.5  # of the nominal supply; a servo for 12 V may run at 5 V, one for 5 V at 12 V
 _ONE_DOF = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 
 
@@ -151,6 +152,29 @@ def require_possible_speed(name: str, run: RobotRun, servos: Mapping[str, ServoM
                 f"change by {seen:.3g} rad/s",
                 expected=f"{fastest:.2g} rad/s at most, the speed of a {servo.name} without load",
                 advice="correct the unit of positions (--unit deg) or times, or the frame rate",
+            )
+
+
+def require_possible_supply(run: RobotRun, servos: Mapping[str, ServoModel]) -> None:
+    """Refuse a supply voltage that no servo has: another unit, or a slip.
+
+    Args:
+        run: to check.
+        servos: that are driven, by joint.
+
+    Raises:
+        OutOfRange: naming the supply, and that of the first servo that does not have it.
+    """
+    supply = run.supply_voltage
+    for servo in servos.values():
+        low, high = (share * servo.nominal_voltage for share in _SUPPLIES)
+        if supply is not None and not low <= supply <= high:
+            raise OutOfRange(
+                f"{run.name}, supply",
+                supply,
+                f"about {servo.nominal_voltage:g} V, that of a {servo.name}",
+                printed=f"{supply:g} V",
+                advice="correct --vin, or vin in a bench.yaml",
             )
 
 

@@ -22,10 +22,11 @@ from bam_core.recordings.neighbours import spread_over
 from bam_core.recordings.older_readings import older_readings
 from bam_core.recordings.position_jumps import position_jumps
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
+from bam_core.robot.declared_unit import require_declared_unit
 from bam_core.robot.gaps import sample_gaps
 from bam_core.robot.mapped_run import mapped_run
-from bam_core.robot.radians import require_radians
 from bam_core.robot.run import RobotRun
+from bam_core.robot.value_steps import DEGREES, RADIANS
 from bam_core.robot.zero_rows import zero_rows
 from bam_core.text.left_out import LeftOut, Reason
 
@@ -90,7 +91,8 @@ def screened_run(
     rows = np.flatnonzero(~twice & ~nowhere)
     clock, goals, read = clock[rows], goals[rows], read[rows]  # copies
     # Before turns are counted on: degrees and counts jump by "turns" of 2π rad in any motion.
-    require_radians(name, dict(zip(joints, read.T.copy(), strict=True)))
+    recorded = dict(zip(joints, read.T / recording_map.angle_scale, strict=True))
+    require_declared_unit(name, recorded, DEGREES if recording_map.unit == DEGREES else RADIANS)
     failed = [tell("position", Reason.SPIKE, nowhere)] if nowhere.any() else []
     left_out: dict[str, list[LeftOut]] = {joint: [*failed] for joint in joints}
     wraps: dict[str, int] = {}

@@ -176,6 +176,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
         joint_warnings,
         require_in_range,
         require_possible_speed,
+        require_possible_supply,
         require_recorded,
         servos_by_joint,
     )
@@ -197,9 +198,12 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
             f"{arguments.robot}, free base", "a free joint, for --root free", advice=f"use --root {FIXED}"
         )
 
+    driven = {joint: servos[name] for joint, name in types.items()}
+
     def require(run: RobotRun) -> None:
         require_recorded(types, run.joints)
-        require_possible_speed(run.name, run, {joint: servos[name] for joint, name in types.items()})
+        require_possible_supply(run, driven)
+        require_possible_speed(run.name, run, driven)
         require_in_range(spec, run.name, run.joints, run.position)
         if arguments.root != FIXED:
             require_no_gap(run)
@@ -219,7 +223,6 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
         start_contacts=arguments.start_contacts,
     )
     if arguments.root == FIXED:
-        driven = {joint: servos[name] for joint, name in types.items()}
         log_findings(log, description_findings(bench.spec, runs, joints, driven))
     return RobotCase(
         bench=bench,

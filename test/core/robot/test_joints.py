@@ -9,13 +9,14 @@ import mujoco
 import numpy as np
 import pytest
 
-from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongType
+from bam_core.errors import BadData, Conflict, Missing, OutOfRange, UnknownName, WrongType
 from bam_core.mujoco.robot import compile_robot
 from bam_core.robot.joints import (
     chosen_joints,
     joint_warnings,
     require_in_range,
     require_possible_speed,
+    require_possible_supply,
     require_recorded,
     servos_by_joint,
 )
@@ -116,6 +117,16 @@ def test_positions_that_a_joint_cannot_have_are_refused() -> None:
     for joint in spec.joints:
         joint.limited = False
     require_in_range(spec, "run", ["shoulder", "elbow"], np.degrees(swing))
+
+
+@pytest.mark.parametrize(("supply", "is_possible"), [(None, True), (12.0, True), (7.4, True), (120.0, False)])
+def test_a_supply_that_no_servo_has_is_refused(supply: float | None, is_possible: bool) -> None:
+    run, driven = replace(goals(60.0), supply_voltage=supply), {"shoulder": load_servo("sts3215")}
+    if is_possible:
+        require_possible_supply(run, driven)
+        return
+    with refused(OutOfRange, thing=f"{run.name}, supply"):
+        require_possible_supply(run, driven)
 
 
 @pytest.mark.parametrize(("positions", "times"), [(57.3, 1.0), (1.0, 0.02)])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BadData, Missing
+from bam_core.recordings.recording_map import RecordingMap
 from bam_core.robot.gaps import SETTLING
 from bam_core.robot.run import RobotRun
 from bam_core.robot.run_findings import run_findings
@@ -168,3 +169,20 @@ def test_degrees_with_few_decimals_are_no_fault_of_the_encoder(clean: RobotRun) 
     )
     with refused(BadData, thing="run, goal_position"):
         screened(clean, position, goal_position=goals, time=clean.time[::8])
+
+
+@pytest.mark.parametrize("recorded_unit", ["rad", "deg"])
+@pytest.mark.parametrize("declared", ["rad", "deg"])
+def test_what_counts_show_is_held_against_the_declared_unit(
+    clean: RobotRun, recorded_unit: str, declared: str
+) -> None:
+    count = 2.0 * np.pi / 4096 if recorded_unit == "rad" else 360.0 / 4096
+    position = count * np.round(clean.position / (2.0 * np.pi / 4096))
+    goals = clean.goal_position * (180.0 / np.pi if recorded_unit == "deg" else 1.0)
+    recording_map = RecordingMap(unit=declared)
+    if recorded_unit == declared:
+        run = screened(clean, position, goal_position=goals, recording_map=recording_map)
+        np.testing.assert_allclose(run.position, clean.position, atol=1e-3)
+        return
+    with refused(BadData, thing="run, position of 'shoulder'"):
+        screened(clean, position, goal_position=goals, recording_map=recording_map)
