@@ -25,7 +25,6 @@ FIRST_SCREEN = (
     "--no-load-speed",
     "--counts-per-turn",
     "--factory-kp",
-    "--period",
 )
 
 
@@ -35,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "servo",
         nargs="?",
         metavar="SERVO|new",
-        help="servo to show as YAML, a library name or a file, or 'new' to write FILE from a data sheet, for "
-        "one that the library does not have (default: list all)",
+        help="servo to show as YAML, a name or a file, or 'new' to write FILE from a data sheet "
+        "(default: list all)",
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="for 'new': the file to write")
     new_servo.add_arguments(parser)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "bam view recordings/ --params out/xl330/m6.yaml --output view.html"
 
+FIRST_SCREEN = ("--params", "--bench-effects", "--set", "--map", "--output", "--rerun")
+
 PAGE = "view.html"
 
 

@@ -16,7 +16,7 @@ _PROGRAM = re.compile(
 
 NOT_RUN = (
     (r"pip install \.$", "made this environment"),
-    (r"ros2 |xacro |share=|export ROS_|for policy", "needs a sourced ROS 2"),
+    (r"ros2 |xacro |share=|export ROS_|for policy|colcon build", "needs a sourced ROS 2"),
     (r"sudo ", "changes the system's settings"),
     (r"source ", "needs `make setup`"),
     (r"make (setup|check|docs|test|test-long)\b", "a step of .ci/run"),

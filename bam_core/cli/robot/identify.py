@@ -38,7 +38,6 @@ FIRST_SCREEN = (
     "--root",
     "--joints",
     "--kp",
-    "--ki",
     "--kd",
     "--vin",
     "--map",

@@ -29,7 +29,19 @@ log = logging.getLogger(__name__)
 
 EXAMPLE = "bam robot validate runs/ --robot arm.urdf --servos '*=xl330' --vin 5 --params identified/*.yaml"
 
-FIRST_SCREEN = ("--robot", "--servos", "--root", "--joints", "--kp", "--vin", "--params", "--json", "--film")
+FIRST_SCREEN = (
+    "--robot",
+    "--servos",
+    "--root",
+    "--joints",
+    "--kp",
+    "--kd",
+    "--vin",
+    "--map",
+    "--params",
+    "--json",
+    "--film",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

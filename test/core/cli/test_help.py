@@ -18,7 +18,7 @@ COMMANDS = tuple({command.name: command for command in (*CORE_COMMANDS, *ROS_COM
 
 @pytest.fixture(autouse=True)
 def _columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "80")
 
 
 def options(command: Command) -> set[str]:

@@ -321,9 +321,12 @@ def test_a_design_that_cannot_be_is_one_line(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("words", [["design", "--start", "home"], ["validate", "--film", "a.gif"]])
+@pytest.mark.parametrize(
+    "words",
+    [["design", "--start", "home", "--servo", "xl330"], ["validate", "--film", "a.gif", "--params", "xl330"]],
+)
 def test_options_of_a_robot_are_none_of_a_bench(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*words, "log.json", "--servo", "xl330"]) == 2
+    assert main([*words, "log.json"]) == 2
     assert words[1] in capsys.readouterr().err
 
 
