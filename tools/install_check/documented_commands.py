@@ -11,7 +11,7 @@ from test.documented import blocks
 
 SHELL = ("", "bash", "sh", "text")
 _PROGRAM = re.compile(
-    r"(bam|pip|uv|make|source|sudo|ros2|xacro|export|for|share=\S*|\.venv/bin/\w+|install/\S+|python3|mjlab/\S+|CHECKOUT/\S+)(\s|$)"
+    r"(bam|pip|uv|make|source|sudo|ros2|colcon|xacro|export|for|share=\S*|\.venv/bin/\w+|install/\S+|python3|mjlab/\S+|CHECKOUT/\S+)(\s|$)"
 )
 
 NOT_RUN = (
