@@ -16,6 +16,7 @@ import mujoco
 import numpy as np
 
 from bam_core.arrays import Array
+from bam_core.errors import Unsupported
 from bam_core.files.atomic_file import write_bytes
 from bam_core.mujoco.film import FILM_RATE, Frame, add_sky, film, open_renderer, require_film
 from bam_core.mujoco.robot import compile_robot
@@ -145,6 +146,13 @@ def _option(model: mujoco.MjModel) -> mujoco.MjvOption:
 def _camera(model: mujoco.MjModel, postures: Postures) -> mujoco.MjvCamera:
     """Return a camera that stands still and sees the robot in all its postures."""
     seen = [number for number in range(model.ngeom) if model.geom_type[number] != mujoco.mjtGeom.mjGEOM_PLANE]
+    if not seen:
+        raise Unsupported(
+            "film",
+            "its robot has no shapes, only joints and masses",
+            expected="a description with geoms",
+            advice="give one whose meshes are there",
+        )
     data = mujoco.MjData(model)
     centres = []
     for sample in np.linspace(0, len(postures.time) - 1, _MOMENTS).round().astype(int):

@@ -15,9 +15,11 @@ import pytest
 from PIL import Image
 
 from bam_core.cli import main
+from bam_core.errors import Unsupported
 from bam_core.robot.deviations import RobotDeviations
-from bam_core.robot.film import postures_of, scene
+from bam_core.robot.film import Postures, _camera, postures_of, scene
 from bam_core.robot.simulation import RobotBench
+from test.core.refusals import refused
 from test.core.whole_robot_cases import ARM, JOINTS, SERVOS, bench, recorded, servos, write_csv
 from test.missing import skip_or_fail
 
@@ -34,6 +36,15 @@ def test_robot_and_ghost_are_where_they_were_simulated_and_measured() -> None:
     np.testing.assert_allclose(shown.simulated, simulated - zero)
     np.testing.assert_allclose(shown.measured, run.position[run.counts] - zero)
     assert np.abs(shown.simulated - shown.measured).max() > 0.01
+
+
+def test_a_robot_without_shapes_has_no_film() -> None:
+    inertia = "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/>"
+    text = f"<mujoco><worldbody><body><joint/>{inertia}</body></worldbody></mujoco>"
+    still = np.zeros((2, 1))
+    shown = Postures(time=np.array([0.0, 1.0]), simulated=still, measured=still)
+    with refused(Unsupported, thing="film"):
+        _camera(mujoco.MjModel.from_xml_string(text), shown)
 
 
 def test_the_ghost_stands_on_the_simulated_base() -> None:
