@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bam_core.errors import Conflict, WrongType
 from bam_core.files.atomic_file import require_file, write_text
+
+if TYPE_CHECKING:
+    import mujoco
 
 _SUFFIXES = (".xml", ".mjcf", ".urdf")
 _NOT_FOR_ROBOTS = ("to", "draws", "motion", "seed", "bench", "actuator", "lerobot")
@@ -38,7 +43,7 @@ def gain(text: str) -> float | str:
 
 def is_robot(source: str) -> bool:
     """Whether a source is the description of a robot, by its suffix."""
-    return Path(source).suffix in _SUFFIXES
+    return Path(source).suffix.lower() in _SUFFIXES
 
 
 def require_one_gain(arguments: argparse.Namespace) -> None:
@@ -68,6 +73,8 @@ def export_robot(sources: list[str], output: Path, arguments: argparse.Namespace
             raise Conflict(f"--{name}", f"is not for the robot {robot}", advice="leave it out")
     if output.suffix != ".xml":
         raise WrongType("--output", output.name, "FILE.xml for a robot", advice="rename it")
+    if output.resolve() == Path(robot).resolve():
+        raise Conflict("--output", f"is the robot itself, {robot}", advice="choose another name")
     require_file(output)
     spec = load_robot(robot)
     names = servos_by_joint(spec, servo_words(arguments.servos))
@@ -75,8 +82,16 @@ def export_robot(sources: list[str], output: Path, arguments: argparse.Namespace
     given = argparse.Namespace(robot=robot, vin=arguments.vin, **texts)
     equip_native(spec, native_servos(names, given))
     compile_robot(spec)
+    _find_assets_from(output, spec, Path(robot))
     write_text(output, spec.to_xml())
     print(f"wrote {output}: servos on {', '.join(names)}; import bam_core before MuJoCo loads it")
+
+
+def _find_assets_from(output: Path, spec: mujoco.MjSpec, robot: Path) -> None:
+    """Let the file that is written find meshes and textures where they are. In place, once it is compiled."""
+    for directory in ("meshdir", "texturedir"):
+        place = robot.resolve().parent / getattr(spec, directory)
+        setattr(spec, directory, os.path.relpath(place, output.resolve().parent))
 
 
 def _text(value: float | str | None) -> str | None:
