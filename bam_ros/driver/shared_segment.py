@@ -85,11 +85,15 @@ class SharedSegment:
     def __init__(self, name: str, joints: Sequence[str], kinds: Sequence[CommandKind]) -> None:
         self._path = segment_path(name)
         _require_room(joints)
+        self._descriptor = -1
         try:
             self._descriptor = _claimed(self._path, name)
             os.ftruncate(self._descriptor, SIZE)
             self._memory = mmap.mmap(self._descriptor, SIZE)
         except OSError as error:
+            if self._descriptor >= 0:  # else the next try would find a segment in use
+                self._path.unlink()
+                os.close(self._descriptor)
             raise Unavailable(
                 f"shared_memory {name!r}",
                 f"{self._path} cannot be used: {error.strerror}",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import math
 import os
 import signal
@@ -18,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from bam_core.errors import BamError, Conflict, OutOfRange, WrongValue
+from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, WrongValue
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.command_inputs import CommandInputs
 from bam_ros.driver.command_kind import CommandKind
@@ -291,6 +292,20 @@ def test_the_segment_of_a_dead_node_is_replaced(name: str) -> None:
     new = segment(name)
     assert segment_path(name).stat().st_ino != before
     new.close()
+
+
+def test_a_segment_that_the_system_refuses_leaves_nothing_behind(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int, size: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "ftruncate", full)
+        with pytest.raises(Unavailable):
+            SharedSegment(name, JOINTS, Bus().command_kinds)
+    assert not segment_path(name).exists()
+    SharedSegment(name, JOINTS, Bus().command_kinds).close()
 
 
 @pytest.mark.parametrize("wrong", ["", "a/b", "..", ".hidden", "a" * 101, "ä"])
