@@ -70,9 +70,7 @@ def _too_heavy(
     for joint, torques_of_joint in needed.items():
         if len(torques_of_joint) < _LEAST_POSTURES:
             continue
-        most, held = (
-            max(servos[joint].stall_torque(run.supply_voltage) for run in runs),
-            float(np.median(torques_of_joint)),
-        )
+        most = max(servos[joint].stall_torque(run.supply_voltage) for run in runs)
+        held = float(np.median(torques_of_joint))
         if held > _SURE * most:
             yield TooHeavy(joint=joint, torque=held, stall_torque=most, servo=servos[joint].name)

@@ -9,47 +9,48 @@ from bam_core.text.finding import Finding, listed
 
 
 @dataclass(frozen=True, kw_only=True)
-class CopiedReadings(Finding):
-    """Joints whose readings are their goals, number for number.
+class SameNumbers(Finding):
+    """Joints of a run whose goals and readings are the same numbers.
 
     Attributes:
         run: name.
         joints: names.
     """
 
-    kind: str = field(default="copied_readings", init=False)
     run: str
     joints: tuple[str, ...]
 
     @property
+    def _readings(self) -> str:
+        return f"{self.run}: readings of {listed(self.joints, most=8)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopiedReadings(SameNumbers):
+    """Joints whose readings are their goals, number for number."""
+
+    kind: str = field(default="copied_readings", init=False)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """Which, and what was done."""
-        joints = listed(self.joints, most=8)
         return (
-            f"{self.run}: readings of {joints} are their goals, number for number.",
+            f"{self._readings} are their goals, number for number.",
             "Nobody measured them, so they are left out.",
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class RepeatedGoals(Finding):
-    """Joints whose readings are their goals of some samples before, number for number.
-
-    Attributes:
-        run: name.
-        joints: names.
-    """
+class RepeatedGoals(SameNumbers):
+    """Joints whose readings are their goals of some samples before, number for number."""
 
     kind: str = field(default="repeated_goals", init=False)
-    run: str
-    joints: tuple[str, ...]
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Which, and what it means."""
-        joints = listed(self.joints, most=8)
         return (
-            f"{self.run}: readings of {joints} are their goals of some samples before, number for number.",
+            f"{self._readings} are their goals of some samples before, number for number.",
             "No servo moves like that.",
             "Where the goals are the next readings, record those that were sent.",
         )

@@ -19,25 +19,27 @@ namespace
 
 constexpr int kTries = 1000;  // a node writes a state in some ten microseconds
 
-/// Lock a byte of the file as long as the descriptor lives; false where it is locked.
-bool lock_byte(int descriptor, off_t byte)
+struct flock lock_of(off_t byte)
 {
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   lock.l_start = byte;
   lock.l_len = 1;
+  return lock;
+}
+
+/// Lock a byte of the file as long as the descriptor lives; false where it is locked.
+bool lock_byte(int descriptor, off_t byte)
+{
+  struct flock lock = lock_of(byte);
   return fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
 }
 
 /// Whether somebody has locked a byte of the file.
 bool is_locked(int descriptor, off_t byte)
 {
-  struct flock lock = {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = byte;
-  lock.l_len = 1;
+  struct flock lock = lock_of(byte);
   return fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
