@@ -789,6 +789,8 @@ def test_a_fault_in_the_gripper_stops_the_arm_as_the_policy_says(
         assert hip.level == DiagnosticStatus.OK
     assert finger.level == DiagnosticStatus.ERROR
     bus.errors[1] = 0
+    # A release counts only after the last sample with the error: wait for a sample without it.
+    client.wait_for(lambda: client.states[-1].hardware_error[1] == 0)
     client.command(("finger", False, 0.0), *([] if policy else [("hip", False, 0.0)]))
     client.wait_for(lambda: not node._loop.latched and not node._loop.stopped)
     assert bus.torque == [bool(policy), False]
