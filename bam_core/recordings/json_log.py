@@ -31,11 +31,17 @@ from bam_core.files.quoted_number import correct_number
 from bam_core.recordings.bench_map import mapped_samples, renamed_log
 from bam_core.recordings.cleaning import clean
 from bam_core.recordings.header_corrections import FIELDS, Rule, apply_rules, label_in, require_no_inertia
-from bam_core.recordings.law_keys import WITHOUT_EFFECT, require_no_other_law, setting_name, with_usual_names
+from bam_core.recordings.law_keys import (
+    largest_current,
+    passed_over,
+    require_no_other_law,
+    with_usual_names,
+)
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.servo.firmware_laws import CurrentFirmware
 from bam_core.servo.firmware_library import FIRMWARES
+from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.text.finding import log_findings
 from bam_core.text.recording_findings import OtherDamping, UnknownKeys
@@ -51,7 +57,7 @@ _CURRENT_LAWS = {"erob80_50": "erob80", "erob80_100": "erob80"}
 _CURRENT_LAW_SUPPLY = 48.0  # V
 
 _ABOUT = ("actuator_id", "date", "id", "motor_params", "name", "notes", "sample_rate", "version")
-_KNOWN = frozenset({*FIELDS, *WITHOUT_EFFECT, *_ABOUT, "arm-mass", "damping", "entries"})
+_KNOWN = frozenset({*FIELDS, *_ABOUT, "arm-mass", "damping", "entries"})
 _warned: set[tuple[str, ...]] = set()  # keys that a line has named
 
 logger = logging.getLogger(__name__)
@@ -105,7 +111,8 @@ def _fields(
         log = {**log, "arm_mass": log["arm-mass"]}
     fields, corrections = apply_rules(with_usual_names(log), rules)
     require_no_inertia(corrections)
-    require_no_other_law(fields)
+    law = _current_law(fields)
+    require_no_other_law(fields, of_current=law is not None)
     if any(correction.field == "arm_mass" for correction in corrections):
         fields.pop("arm-mass", None)
     header = _Header(path, fields)
@@ -137,6 +144,7 @@ def _fields(
             name: header.number(name, "firmware units") if fields.get(name) is not None else 0.0
             for name in ("ki", "kd")
         },
+        "demand_limit": math.inf if law is None else largest_current(fields, law.current_limit),
         "goal_acceleration": None
         if fields.get("goal_acceleration") is None
         else header.number("goal_acceleration", "rad/s²"),
@@ -151,11 +159,18 @@ def _fields(
     }
 
 
+def _current_law(fields: Mapping[str, Any]) -> CurrentFirmware | None:
+    """Return the law of the log's servo, where the library has it and it asks for a current."""
+    servo = fields.get("motor")
+    if not isinstance(servo, str) or servo not in servo_names():
+        return None
+    firmware = load_servo(servo).firmware
+    return firmware if isinstance(firmware, CurrentFirmware) else None
+
+
 def _warn_of_unknown_keys(path: Path, header: Mapping[str, Any]) -> None:
     """Log a warning about keys that nothing here reads, once for all logs that have the same ones."""
-    keys = tuple(
-        sorted(key for key in header if key not in _KNOWN and setting_name(key) not in WITHOUT_EFFECT)
-    )
+    keys = tuple(sorted(key for key in passed_over(header) if key not in _KNOWN))
     if keys and keys not in _warned:
         _warned.add(keys)
         log_findings(logger, [UnknownKeys(source=path, keys=keys)])

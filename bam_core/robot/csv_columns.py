@@ -21,6 +21,7 @@ _SEPARATORS = (",", ";", "\t", " ")
 _MISSING = ("", "none", "null", "na", "n/a")  # as recorders write a reading that failed
 _TIME = "time"
 _CLOCK = re.compile(r"(?:(\d{4}-\d\d-\d\d)[T ])?(\d\d:\d\d:\d\d)(?:[.,](\d{1,18}))?\s*(Z|[+-]\d\d:\d\d)?")
+_NAMED = re.compile(r"([A-Za-z]\w*(?::\w+)?)\s*[:=]\s*([-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?![\w.:])")
 _SOME_DAY = "1970-01-02"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _MOST_SHOWN = 20  # characters of a cell
@@ -70,6 +71,12 @@ def read_columns(
     if table.ndim != 2:
         raise Malformed(path, "has no samples")
     return dict(zip(names, table.T, strict=True))
+
+
+def comment_values(path: Path) -> dict[str, float]:
+    """Return the numbers that comments of a file name, as in `# kp: 16, kd = 32`; raises Unreadable."""
+    comments = [line for line in _text(path).splitlines() if line.startswith("#")]
+    return {name: float(number) for line in comments for name, number in _NAMED.findall(line)}
 
 
 def _number(cell: str) -> float:

@@ -11,25 +11,26 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Malformed, Missing, Unsupported
-from bam_core.recordings.law_keys import WITHOUT_EFFECT, require_no_other_law
+from bam_core.recordings.law_keys import GAINS, WITHOUT_EFFECT, require_no_other_law, setting_name
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
-from bam_core.robot.csv_columns import read_columns
+from bam_core.robot.csv_columns import comment_values, read_columns
 from bam_core.robot.run import RobotRun
 from bam_core.robot.screening import screened_run
 from bam_core.servo.gains import Gain, over
 from bam_core.text.finding import listed
 
 _TIME, _GOAL, _READ = "time", "goal:", "read:"
-_SETTINGS = ("kp", "kd", "ki", "vin", *WITHOUT_EFFECT)  # columns with one value; gains may have one per joint
+_BESIDE = ":._/ "  # between a setting and its joint
+_SETTINGS = (*GAINS, "vin", *WITHOUT_EFFECT)  # columns with one value; gains may have one per joint
 
 
 def read_csv_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_MAP) -> RobotRun:
     """Read a run from a CSV file.
 
     Columns: `time` (s), `goal:JOINT` and `read:JOINT` (rad); `kp`, `kd`, `ki`, those of one joint as
-    `kp:JOINT`, and `vin` (V) where it has them. Columns of settings that change the law are refused, see
-    `law_keys`; others are passed over. Joints are those that have a goal and
-    a reading.
+    `kp:JOINT`, and `vin` (V) where it has them, or where a comment names them (`# kp: 16`). Other spellings
+    are known, such as `P_Coefficient` or `elbow_kd`. Settings that change the law are refused, see
+    `law_keys`; other columns are passed over. Joints are those that have a goal and a reading.
 
     Args:
         path: of the file.
@@ -46,20 +47,13 @@ def read_csv_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_
         if _TIME not in header or not joints:
             raise _lacks(path, header)
         moving = [kind + name for kind in (_GOAL, _READ) for name in joints]
-        settings = [name for name in header if name.partition(":")[0] in _SETTINGS]
-        return [_TIME, *moving, *(name for name in settings if _is_of(name, joints))]
+        settings = [name for name in header if name not in moving and _setting(name, joints)]
+        return [_TIME, *moving, *settings]
 
     columns = read_columns(path, choose, recording_map)
-    for name, values in columns.items():
-        kind = name.partition(":")[0]
-        if kind in _SETTINGS and kind != "vin" and np.ptp(values) > 0.0:
-            raise BadData(f"{path}, {name}", "changes during the run", advice="split it")
-        try:
-            require_no_other_law({kind: float(values[0])})
-        except Unsupported as error:
-            raise error.within(path) from None
     joints = tuple(name.removeprefix(_GOAL) for name in columns if name.startswith(_GOAL))
-    gains = {name: _gains(path, columns, name, joints) for name in ("kp", "kd", "ki")}
+    settings = _settings(path, columns, joints)
+    gains = {name: _gains(path, settings, name, joints) for name in GAINS}
     try:
         return screened_run(
             recording_map=recording_map,
@@ -71,7 +65,7 @@ def read_csv_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_
             kp=gains["kp"],
             kd=gains["kd"] or 0.0,
             ki=gains["ki"] or 0.0,
-            supply_voltage=_mean(columns.get("vin")),
+            supply_voltage=settings.get("vin"),
         )
     except (BadData, Missing) as error:
         raise error.within(path) from None
@@ -98,23 +92,44 @@ def _lacks(path: Path, header: Collection[str]) -> Malformed:
     )
 
 
-def _mean(values: Array | None) -> float | None:
-    """Return the mean of what is known; None: nothing is."""
-    known = np.zeros(0) if values is None else values[np.isfinite(values)]
-    return float(known.mean()) if len(known) else None
+def _settings(path: Path, columns: Mapping[str, Array], joints: Sequence[str]) -> dict[str, float]:
+    """Return the settings that columns have, else comments: our name, perhaps with a joint -> value.
 
-
-def _is_of(name: str, joints: Collection[str]) -> bool:
-    _, colon, joint = name.partition(":")
-    return not colon or joint in joints
-
-
-def _gains(path: Path, columns: Mapping[str, Array], name: str, joints: Sequence[str]) -> Gain | None:
-    """Return what a column of all joints and those of one joint have; a joint's own column counts more."""
+    Raises:
+        BamError: one changes during the run, or changes the law.
+    """
     values: dict[str, float] = {}
+    for column, value in comment_values(path).items():
+        if name := _setting(column, joints):
+            values[name] = value
     for column, numbers in columns.items():
-        kind, _, _ = column.partition(":")
-        if kind == name:
-            values[column] = float(numbers[0])
-    of_joints = {joint: values[f"{name}:{joint}"] for joint in joints if f"{name}:{joint}" in values}
-    return over(values.get(name), of_joints, joints, f"{path}")
+        name = "" if column.startswith((_GOAL, _READ)) else _setting(column, joints)
+        known = numbers[np.isfinite(numbers)]
+        if not name or not len(known):
+            continue
+        if name != "vin" and np.ptp(known) > 0.0:
+            raise BadData(f"{path}, {column}", "changes during the run", advice="split it")
+        values[name] = float(known.mean())
+    for name, value in values.items():
+        try:
+            require_no_other_law({name.partition(":")[0]: value})
+        except Unsupported as error:
+            raise error.within(path) from None
+    return values
+
+
+def _setting(column: str, joints: Collection[str]) -> str:
+    """Return our name of a setting, with `:JOINT` where it is of one; empty: another column."""
+    if (name := setting_name(column)) in _SETTINGS:
+        return name
+    for joint in joints:
+        for rest in (column.removeprefix(joint), column.removesuffix(joint)):
+            if rest != column and (name := setting_name(rest.strip(_BESIDE))) in _SETTINGS:
+                return f"{name}:{joint}"
+    return ""
+
+
+def _gains(path: Path, settings: Mapping[str, float], name: str, joints: Sequence[str]) -> Gain | None:
+    """Return what all joints have and what one joint has; a joint's own gain counts more."""
+    of_joints = {joint: settings[f"{name}:{joint}"] for joint in joints if f"{name}:{joint}" in settings}
+    return over(settings.get(name), of_joints, joints, f"{path}")

@@ -21,7 +21,7 @@ from bam_core.arrays import Array
 from bam_core.errors import BadData, Malformed, Missing, Unreadable, Unsupported
 from bam_core.files.json_file import parse_json
 from bam_core.files.npz_file import read_arrays
-from bam_core.recordings.law_keys import WITHOUT_EFFECT, require_no_other_law
+from bam_core.recordings.law_keys import GAINS, WITHOUT_EFFECT, require_no_other_law, setting_name
 from bam_core.recordings.recording_map import NO_MAP, RecordingMap
 from bam_core.robot.run import RobotRun
 from bam_core.robot.screening import screened_run
@@ -44,9 +44,9 @@ PYTORCH_ADVICE = (
 
 
 def read_npz_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_MAP) -> RobotRun:
-    """Read a run; its `kp`, `kd`, `ki` and `vin` (V) are taken where an archive with PACE's names has them.
+    """Read a run; `kp`, `kd`, `ki` and `vin` (V) are taken where an archive has them, in any spelling.
 
-    Gains are one number, or one per joint.
+    Gains are one number, or one per joint. Settings that change the law are refused, see `law_keys`.
 
     Args:
         path: of the archive.
@@ -116,6 +116,7 @@ def _of_map(path: Path, arrays: Mapping[str, NDArray[np.generic]], recording_map
         time=_since_start(path, time),
         goal_position=goal,
         position=position,
+        **_settings(path, arrays, joints),
     )
 
 
@@ -155,6 +156,7 @@ def _of_sysid(path: Path, arrays: Mapping[str, NDArray[np.generic]], recording_m
         time=_since_start(path, time),
         goal_position=np.stack([goals[name] for name in joints], axis=1)[held],
         position=np.stack([positions[name] for name in joints], axis=1),
+        **_settings(path, arrays, joints),
     )
 
 
@@ -186,21 +188,6 @@ def _signals(
 def _of_pace(path: Path, arrays: Mapping[str, NDArray[np.generic]], recording_map: RecordingMap) -> RobotRun:
     time, position, goal = (_numbers(path, arrays, name) for name in _PACE)
     joints = _joint_names(path, arrays, position.shape[-1], recording_map)
-    settings: dict[str, Any] = {}
-    for name in ("kp", "kd", "ki", "vin", *WITHOUT_EFFECT):
-        if name in arrays:
-            values = _numbers(path, arrays, name)
-            if name in ("kp", "kd", "ki") and values.shape == (len(joints),):
-                settings[name] = over(
-                    None, dict(zip(joints, values.tolist(), strict=True)), joints, str(path)
-                )
-                continue
-            values = np.unique(values)
-            if len(values) != 1:
-                raise BadData(f"{path}, {name}", "is not one number", advice="split the run, or give it")
-            require_no_other_law({name: float(values[0])})
-            if name not in WITHOUT_EFFECT:
-                settings["supply_voltage" if name == "vin" else name] = float(values[0])
     return screened_run(
         recording_map=recording_map,
         name=path.stem,
@@ -208,8 +195,30 @@ def _of_pace(path: Path, arrays: Mapping[str, NDArray[np.generic]], recording_ma
         time=_since_start(path, time),
         goal_position=goal,
         position=position,
-        **settings,
+        **_settings(path, arrays, joints),
     )
+
+
+def _settings(
+    path: Path, arrays: Mapping[str, NDArray[np.generic]], joints: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return gains and supply that an archive has; raises BamError where another setting changes the law."""
+    settings: dict[str, Any] = {}
+    for key in arrays:
+        name = setting_name(key)
+        if name not in (*GAINS, "vin", *WITHOUT_EFFECT):
+            continue
+        values = _numbers(path, arrays, key).ravel()
+        if name in GAINS and values.shape == (len(joints),):
+            settings[name] = over(None, dict(zip(joints, values.tolist(), strict=True)), joints, str(path))
+            continue
+        values = np.unique(values)
+        if len(values) != 1:
+            raise BadData(f"{path}, {key}", "is not one number", advice="split the run, or give it")
+        require_no_other_law({key: float(values[0])})
+        if name not in WITHOUT_EFFECT:
+            settings["supply_voltage" if name == "vin" else name] = float(values[0])
+    return settings
 
 
 def _since_start(path: Path, time: Array) -> Array:

@@ -60,6 +60,16 @@ def test_gains_are_read_and_what_else_changes_the_law_is_refused(
             read_json_log(save(tmp_path, log(**{key: value})))
     with refused(OutOfRange, thing="kd"):
         read_json_log(save(tmp_path, log(kd=-1)))
+    with refused(Conflict, thing="registers.P_Coefficient"):
+        read_json_log(save(tmp_path, log(registers={"P_Coefficient": 101, "D_Coefficient": 32})))
+
+
+def test_current_based_position_mode_is_a_law_of_some_servos(tmp_path: Path) -> None:
+    mode = {"operating_mode": 5, "goal_current": 3.0}
+    with refused(Unsupported, thing="operating_mode"):
+        read_json_log(save(tmp_path, log(motor="mx106_2", **mode)))
+    assert read_json_log(save(tmp_path, log(motor="mx106_current", **mode))).demand_limit == 3.0
+    assert read_json_log(save(tmp_path, log(motor="mx106_current"))).demand_limit == math.inf
     with refused(Conflict, thing="i_gain"):
         read_json_log(save(tmp_path, log(ki=3, i_gain=4)))
 

@@ -159,10 +159,17 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 def test_an_archive_with_the_names_of_maps_needs_no_map(tmp_path: Path) -> None:
     path = tmp_path / "run.npz"
-    np.savez(path, time=TIME, goal=GOAL, read=0.9 * GOAL, joints=np.array([b"shoulder", b"elbow"]))
+    arrays = {"time": TIME, "goal": GOAL, "read": 0.9 * GOAL, "joints": np.array([b"shoulder", b"elbow"])}
+    np.savez(path, **arrays)
     run = read_npz_run(path)
     assert run.joints == ("shoulder", "elbow")
     np.testing.assert_allclose(run.goal_position, GOAL)
+    np.savez(path, P_gain=16.0, kd=np.array([0.0, 32.0]), vin=12.0, **arrays)
+    run = read_npz_run(path)
+    assert (run.kp, run.kd, run.supply_voltage) == (16.0, {"shoulder": 0.0, "elbow": 32.0}, 12.0)
+    np.savez(path, Max_Torque=500.0, **arrays)
+    with refused(Unsupported, thing="Max_Torque"):
+        read_npz_run(path)
 
 
 @pytest.mark.parametrize(

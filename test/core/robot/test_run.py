@@ -82,6 +82,33 @@ def test_a_column_of_a_setting_that_changes_the_law_is_refused(path: Path) -> No
             read_csv_run(path)
 
 
+@pytest.mark.parametrize("column", ["D_Coefficient:elbow", "elbow_kd", "kd_elbow", "elbow.position_d_gain"])
+def test_a_gain_of_a_joint_is_known_in_other_spellings(path: Path, column: str) -> None:
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([f"{lines[0]},{column}", *(f"{line},32" for line in lines[1:])]))
+    assert read_csv_run(path).kd == {"elbow": 32.0}
+
+
+def test_comments_name_settings_where_columns_do_not(path: Path) -> None:
+    text = path.read_text()
+    path.write_text(
+        f"# squats, 2026-05-01 12:30:00\n# kp: 16, P_Coefficient:elbow = 8, vin=11.5, mass: 3\n{text}"
+    )
+    run = read_csv_run(path)
+    assert run.kp == {"shoulder": 16.0, "elbow": 8.0}
+    assert run.supply_voltage == 11.5
+    path.write_text(f"# Torque_Limit: 500\n{text}")
+    with refused(Unsupported, thing="torque_limit"):
+        read_csv_run(path)
+
+
+def test_a_setting_that_was_noted_now_and_then_counts(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    rows = (f"{line},{'' if i % 7 else 32}" for i, line in enumerate(lines[1:], start=1))
+    path.write_text("\n".join([f"{lines[0]},kd", *rows]))
+    assert read_csv_run(path).kd == 32.0
+
+
 def test_gains_of_joints_are_given_beside_columns_and_bench_yaml(path: Path) -> None:
     (run,) = load_runs([path], RunSettings(kp={"elb*": 8.0}))
     assert run.kp == {"shoulder": 20.0, "elbow": 8.0}  # the other is in the name of the file
