@@ -37,7 +37,7 @@ class Sender(Node):
         self.goals: list[tuple[float, ...]] = []
         self.create_subscription(ServoStates, "servo_states", self.on_states, qos_profile_sensor_data)
         self.commands = self.create_publisher(ServoCommands, "servo_commands", 1)
-        self.trajectories = self.create_publisher(JointTrajectory, "joint_trajectory", 10)
+        self.trajectories = self.create_publisher(JointTrajectory, "feedforward/joint_trajectory", 10)
         self.create_timer(0.05, self.keep_torque)  # torque goes off where this stream stops
 
     def on_states(self, states: ServoStates) -> None:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topics, services and actions of each node, as a table and as policies for SROS2.
 
-`python tools/node_policies.py` writes the table into docs/security.md and the policies into config/sros2/.
+`python tools/node_policies.py` writes tables into docs/security.md and docs/reference/ros.md, and the policies
+into config/sros2/.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -18,6 +19,7 @@ from bam_ros.node.node_modules import NODE_MODULES, VIRTUAL_SERVOS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "security.md"
+REFERENCE = ROOT / "docs" / "reference" / "ros.md"
 POLICIES = ROOT / "config" / "sros2"
 BEGIN, END = "<!-- nodes: begin -->", "<!-- nodes: end -->"
 
@@ -74,6 +76,30 @@ def table() -> str:
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def reference_table() -> str:
+    """Return what nodes offer, in Markdown: first what all drivers have, then what each has beside."""
+    drivers = [about for about in NODES if about.name in _LIFECYCLE_NODES]
+    common = frozenset.intersection(*(frozenset(_offered(about)) for about in drivers))
+    lines = ["| node | publishes | subscribes | services | actions |", "|---|---|---|---|---|"]
+    lines.append(_row("every driver", (each for each in _offered(drivers[0]) if each in common)))
+    for about in NODES:
+        rest = (each for each in _offered(about) if about not in drivers or each not in common)
+        lines.append(_row(f"`{about.name}`", rest))
+    return "\n".join(lines)
+
+
+def _offered(about: NodeAbout) -> Iterator[tuple[str, str]]:
+    return ((interface.kind, interface.name) for interface in about.interfaces)
+
+
+def _row(title: str, offered: Iterable[tuple[str, str]]) -> str:
+    by_kind: dict[str, list[str]] = {}
+    for kind, name in offered:
+        by_kind.setdefault(kind, []).append(name)
+    cells = [_listed(by_kind.get(kind, ())) for kind in ("publishes", "subscribes", "service", "action")]
+    return f"| {' | '.join([title, *cells])} |"
 
 
 def policy(enclave: str, nodes: Sequence[NodeAbout]) -> str:
@@ -152,16 +178,21 @@ _REQUESTS = {
 """Node -> services of others that it calls."""
 
 
-def page(text: str) -> str:
-    """Return the page with today's table in it."""
-    head, _, rest = text.partition(BEGIN)
+TABLES: Mapping[Path, Callable[[], str]] = {PAGE: table, REFERENCE: reference_table}
+"""Page -> its table."""
+
+
+def page(file: Path) -> str:
+    """Return a page with today's table in it."""
+    head, _, rest = file.read_text(encoding="utf-8").partition(BEGIN)
     _, _, tail = rest.partition(END)
-    return f"{head}{BEGIN}\n{table()}\n{END}{tail}"
+    return f"{head}{BEGIN}\n{TABLES[file]()}\n{END}{tail}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the table and the policies."""
-    write_text(PAGE, page(PAGE.read_text(encoding="utf-8")))
+    """Write the tables and the policies."""
+    for file in TABLES:
+        write_text(file, page(file))
     for name, nodes in PROCESSES.items():
         write_text(POLICIES / f"{name}.policy.xml", policy(name, nodes))
     return 0

@@ -109,7 +109,7 @@ ABOUT = NodeAbout(
         ),
         Interface(
             kind="subscribes",
-            name="joint_trajectory",
+            name="~/joint_trajectory",
             type="trajectory_msgs/JointTrajectory",
             purpose=(
                 "where to go from its stamp on, zero: at once; replaces what was planned from then on;"

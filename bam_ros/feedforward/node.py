@@ -71,7 +71,7 @@ class FeedForwardNode(ServoNode):
         self._planner = ThreadPoolExecutor(1, "trajectories")
         self.create_subscription(
             JointTrajectory,
-            "joint_trajectory",
+            "~/joint_trajectory",
             self._on_trajectory,  # type: ignore[arg-type]  # rclpy awaits coroutines, and does not declare it
             _TRAJECTORY_QOS,
             callback_group=MutuallyExclusiveCallbackGroup(),

@@ -13,7 +13,7 @@ class PositionNotTaken(Notice):
     """A command with a position."""
 
     def __str__(self) -> str:
-        return "positions come as joint_trajectory (expected NaN here); send them there"
+        return "positions come as ~/joint_trajectory (expected NaN here); send them there"
 
 
 @dataclass(frozen=True, kw_only=True)

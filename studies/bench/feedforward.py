@@ -69,7 +69,7 @@ class _EndlessMotion:
         node = client.node
         self._states: list[ServoStates] = []
         self._commands = node.create_publisher(ServoCommands, "servo_commands", 1)
-        self._trajectories = node.create_publisher(JointTrajectory, "joint_trajectory", 10)
+        self._trajectories = node.create_publisher(JointTrajectory, "feedforward/joint_trajectory", 10)
         node.create_subscription(ServoStates, "servo_states", self._keep, STATE_QOS)
 
     def _keep(self, state: ServoStates) -> None:

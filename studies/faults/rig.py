@@ -62,7 +62,7 @@ class Watcher:
         self.said: deque[tuple[float, str]] = deque(maxlen=5000)
         node.create_subscription(ServoStates, "servo_states", self._on_state, STATE_QOS)
         node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
-        self._trajectories = node.create_publisher(JointTrajectory, "joint_trajectory", 10)
+        self._trajectories = node.create_publisher(JointTrajectory, "feedforward/joint_trajectory", 10)
         self._mounted = node.create_client(Trigger, "recorder/load_mounted")
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._spin, daemon=True)

@@ -1,21 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of what nodes listen to, and their policies, are those of the nodes as they are."""
+"""The tables of what nodes offer, and their policies, are those of the nodes as they are."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from node_policies import LINKS, NODES, PAGE, POLICIES, PROCESSES, page, policy
+from node_policies import LINKS, NODES, POLICIES, PROCESSES, REFERENCE, TABLES, page, policy
 
 from bam_ros.composition.main import MODULES
 from bam_ros.node.node_about import Interface, NodeAbout
 
 
-def test_the_page_has_the_table_of_today() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    assert text == page(text), "run python tools/node_policies.py"
+@pytest.mark.parametrize("file", TABLES, ids=lambda file: file.stem)
+def test_a_page_has_the_table_of_today(file: Path) -> None:
+    assert file.read_text(encoding="utf-8") == page(file), "run python tools/node_policies.py"
+
+
+@pytest.mark.parametrize("about", NODES, ids=lambda about: about.name)
+def test_the_reference_has_every_interface_of_a_node(about: NodeAbout) -> None:
+    rows = {
+        row.split("|")[1].strip(" `"): set(re.findall(r"`([^`]+)`", row.partition("|")[2].partition("|")[2]))
+        for row in REFERENCE.read_text(encoding="utf-8").splitlines()
+        if row.startswith("| ")
+    }
+    told = rows[about.name] | (rows["every driver"] if "~/set_gains" in offered(about) else set())
+    assert told == offered(about)
+
+
+def offered(about: NodeAbout) -> set[str]:
+    return {interface.name for interface in about.interfaces}
+
+
+@pytest.mark.parametrize("about", NODES, ids=lambda about: about.name)
+def test_services_and_actions_have_names_of_their_node(about: NodeAbout) -> None:
+    asked = [each.name for each in about.interfaces if each.kind in ("service", "action")]
+    assert [name for name in asked if not name.startswith("~/")] == []
 
 
 def profiles(name: str) -> dict[str, ElementTree.Element]:

@@ -75,7 +75,7 @@ class Client(RosClient):
             DiagnosticArray, "/diagnostics", lambda array: self.diagnostics.extend(array.status), 10
         )
         self._commands = node.create_publisher(ServoCommands, "servo_commands", 1)
-        self.trajectories = node.create_publisher(JointTrajectory, "joint_trajectory", 10)
+        self.trajectories = node.create_publisher(JointTrajectory, "feedforward/joint_trajectory", 10)
         self._next_command = 0.0
         self._torque = True
 

@@ -56,7 +56,7 @@ class Client(RosClient):
             ServoConfiguration, "servo_configuration", self.configurations.append, LATCHED
         )
         self._commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
-        self.trajectories = self.node.create_publisher(JointTrajectory, "joint_trajectory", 10)
+        self.trajectories = self.node.create_publisher(JointTrajectory, "feedforward/joint_trajectory", 10)
         self.fed: FeedForwardNode | None = None
         self._next_command = 0.0
 

@@ -19,8 +19,10 @@ from rclpy.parameter import Parameter
 from bam_ros.dynamixel.node import DynamixelNode
 from bam_ros.emulators.dynamixel.node import VirtualDynamixelNode
 from bam_ros.emulators.erob.node import VirtualErobNode
+from bam_ros.emulators.feetech.node import VirtualFeetechNode
 from bam_ros.erob.node import ErobNode
 from bam_ros.feedforward.node import FeedForwardNode
+from bam_ros.feetech.node import FeetechNode
 from bam_ros.friction_observer.node import FrictionObserverNode
 from bam_ros.identification.node import IdentificationNode
 from bam_ros.node.node_about import NodeAbout
@@ -36,12 +38,14 @@ pytestmark = pytest.mark.ros
 ROBOTS = Path(__file__).parents[3] / "config" / "robots"
 NODES: tuple[Any, ...] = (
     DynamixelNode,
+    FeetechNode,
     FeedForwardNode,
     ErobNode,
     SimulatorNode,
     RecorderNode,
     IdentificationNode,
     VirtualDynamixelNode,
+    VirtualFeetechNode,
     VirtualErobNode,
     FrictionObserverNode,
 )

@@ -14,7 +14,7 @@ from bam_ros.text.feedforward_notices import (
 
 def test_commands_that_it_does_not_follow_say_where_they_belong() -> None:
     assert str(CommandIgnored(topic="servo_commands", reason=PositionNotTaken())) == (
-        "servo_commands: ignored, positions come as joint_trajectory (expected NaN here); send them there"
+        "servo_commands: ignored, positions come as ~/joint_trajectory (expected NaN here); send them there"
     )
     assert str(TorqueOnForAll(joints=("hip", "knee"))) == (
         "torque is on for all joints or for none (expected hip, knee alike); name them all"
