@@ -132,7 +132,8 @@ def with_usual_names(header: Mapping[str, Any]) -> dict[str, Any]:
         Conflict: it has two values of one gain.
     """
     given = [(key, name, value) for key, name, value in _settings(header) if name in GAINS]
-    aliases = {key for key, _, _ in given} | {key for key in header if str(key).lower() in tuple(_LIST)}
+    aliases = {key for key, _, _ in given}
+    aliases |= {key for key, ours in zip(header, _named_gains(header), strict=True) if key != ours}
     renamed = {key: value for key, value in header.items() if key in GAINS or key not in aliases}
     for key, name, value in given:
         if value is not None:
@@ -155,12 +156,6 @@ def passed_over(header: Mapping[str, Any]) -> list[str]:
         for key, ours in zip(header, named, strict=True)
         if not any(is_setting(name) for _, name, _ in _settings({ours: header[key]}))
     ]
-
-
-def asks_for_current(header: Mapping[str, Any]) -> bool:
-    """Return whether a header states that the position controller asked for a current."""
-    modes = (_number(name, value) for _, name, value in _settings(header) if name == "operating_mode")
-    return CURRENT_POSITION_MODE in modes
 
 
 def largest_current(header: Mapping[str, Any], limit: float) -> float:
