@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topics, services and actions of each node, as a table and as policies for SROS2.
 
-`python tools/node_policies.py` writes tables into docs/security.md and docs/reference/ros.md, and the policies
-into config/sros2/.
+`python tools/node_policies.py` writes tables into docs/security.md and docs/reference/ros.md, and the
+policies into config/sros2/.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ def reference_table() -> str:
     drivers = [about for about in NODES if about.name in _LIFECYCLE_NODES]
     common = frozenset.intersection(*(frozenset(_offered(about)) for about in drivers))
     lines = ["| node | publishes | subscribes | services | actions |", "|---|---|---|---|---|"]
-    lines.append(_row("every driver", (each for each in _offered(drivers[0]) if each in common)))
+    lines.append(_row("every driver", (offer for offer in _offered(drivers[0]) if offer in common)))
     for about in NODES:
-        rest = (each for each in _offered(about) if about not in drivers or each not in common)
+        rest = (offer for offer in _offered(about) if about not in drivers or offer not in common)
         lines.append(_row(f"`{about.name}`", rest))
     return "\n".join(lines)
 

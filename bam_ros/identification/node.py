@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node `identification`: the core's identification as the action `~/identify` and a service that blocks."""
+"""The node `identification`: the core as the action `~/identify` and a service that blocks."""
 
 from __future__ import annotations
 
