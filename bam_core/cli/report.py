@@ -26,11 +26,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the page and print where it is."""
     from bam_core.report import is_of_robot, load_results, load_robot_results, render, render_robot
 
-    verdict = None
     output = Path(arguments.output or Path(arguments.directory) / "report.html")
     if is_of_robot(arguments.directory):
         of_robot = load_robot_results(arguments.directory)
-        page, finding = render_robot(of_robot), of_robot.without_curves
+        page, finding, verdict = render_robot(of_robot), of_robot.without_curves, of_robot.verdict
     else:
         results = load_results(arguments.directory)
         page, finding, verdict = render(results), results.without_trajectories, results.verdict
@@ -40,6 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
         log.warning("%s: %s", arguments.directory, finding)
     print(f"wrote {output}")
     if verdict is not None:
-        print(f"{verdict.headline}: {verdict.sentence}")
+        print(f"{verdict.headline}: {verdict.sentence}", *verdict.findings, sep="\n")
         print(f"rule: {verdict.rule}")
     return 0

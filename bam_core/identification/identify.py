@@ -26,6 +26,7 @@ from bam_core.identification.stages import IdentificationTask
 from bam_core.recordings.excluded import Exclusions
 from bam_core.recordings.load import Loaded
 from bam_core.recordings.recording import Recording
+from bam_core.recordings.supply import unusual_supplies
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.text.finding import log_findings
@@ -131,6 +132,7 @@ def _log_warnings(task: IdentificationTask) -> None:
     findings = (
         *missing_channels(logs, effects),
         *full_demand_errors(task.servo, logs),
+        *unusual_supplies([task.servo], [log.supply_voltage for log in logs]),
         *gain_warnings(task.servo, logs),
         *scarcity(len(task.split.train), len(task.split.test), len(task.folds)),
     )

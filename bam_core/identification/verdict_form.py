@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from bam_core.text.finding import Finding
+from bam_core.text.verdict_findings import ErrorShare
 from bam_core.text.verdict_words import RULE, VERDICTS, headline, verdict_words
 
 
@@ -21,6 +23,7 @@ class VerdictForm(ABC):
         new: conditions of the test that no training has: "kp", "load", "supply", "script".
         reasons: kinds of reservations, the weightiest first; empty of a green verdict.
         worst: largest error of a single run, as a multiple of `test_mae`; 0 without a test.
+        beside: what the verdict rests on and does not cover.
     """
 
     model: str
@@ -29,9 +32,13 @@ class VerdictForm(ABC):
     new: tuple[str, ...]
     reasons: tuple[str, ...]
     worst: float = 0.0
+    beside: tuple[Finding, ...] = ()
 
     RED: ClassVar[tuple[str, ...]]
     """Kinds of reservations that make a verdict red; the others make it yellow."""
+
+    rule: ClassVar[str] = RULE
+    """How the kind follows from the findings."""
 
     @property
     @abstractmethod
@@ -61,9 +68,28 @@ class VerdictForm(ABC):
         return verdict_words(self.kind, self.file, self.test_mae, self.share, self.new, reason)
 
     @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What stands beside the verdict, the test error as a share of the motion first."""
+        if self.test_mae is None or not self.motion:
+            return self.beside
+        return ErrorShare(error=self.test_mae, motion=self.motion), *self.beside
+
+    @property
     def lines(self) -> tuple[str, ...]:
-        """The colour with its word and the sentence; the rule."""
-        return f"{headline(self.kind)}: {self.sentence}", f"rule: {RULE}"
+        """Colour, word and sentence; reservations where there are several; findings; the rule."""
+        return (
+            f"{headline(self.kind)}: {self.sentence}",
+            *self._reservations,
+            *(finding.sentence for finding in self.findings),
+            f"rule: {self.rule}",
+        )
+
+    @property
+    def _reservations(self) -> tuple[str, ...]:
+        """All of them, in a line."""
+        if len(self.reasons) < 2:
+            return ()
+        return (f"reservations: {'; '.join(map(self.words, self.reasons))}",)
 
     def summary(self) -> dict[str, Any]:
         """Return its entry in ``summary.json``; errors in rad."""
@@ -71,7 +97,8 @@ class VerdictForm(ABC):
             "kind": self.kind,
             "word": VERDICTS[self.kind],
             "sentence": self.sentence,
-            "rule": RULE,
+            "rule": self.rule,
+            "findings": [finding.summary() for finding in self.findings],
             "reasons": [{"kind": kind, "sentence": self.words(kind)} for kind in self.reasons],
             "model": self.model,
             "test_mae": self.test_mae,

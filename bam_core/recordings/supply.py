@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from bam_core.servo.model import ServoModel
 from bam_core.text.recording_findings import SupplyContradicted
+from bam_core.text.supply_findings import UnusualSupply
 
 _ALIKE = 0.03  # share; servos tell their supply in steps of 0.1 V, of 12 V or so
+
+_USUAL = 0.65, 1.35
+"""Of the nominal supply. The library's XL330 has 7.5 V and runs at 5 V; MX-106 for 12 V run at 15 V. The two
+versions of the STS3215, for 7.4 V and 12 V, are further apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,3 +55,17 @@ def supply_warning(supplies: Mapping[str, Supply], source: str = "") -> tuple[Su
             error=max((supply.used / supply.recorded - 1.0 for supply in wrong.values()), key=abs),
         ),
     )
+
+
+def unusual_supplies(
+    servos: Iterable[ServoModel], supplies: Iterable[float | None]
+) -> Iterator[UnusualSupply]:
+    """Return a finding about each servo that some supply, V, is not for; None: the nominal one."""
+    given = {supply for supply in supplies if supply is not None}
+    low, high = _USUAL
+    for servo in {servo.name: servo for servo in servos}.values():
+        nominal = servo.nominal_voltage
+        odd = [supply for supply in given if not low * nominal <= supply <= high * nominal]
+        if odd:
+            furthest = max(odd, key=lambda supply: abs(supply - nominal))
+            yield UnusualSupply(servo=servo.name, supply=furthest, nominal=nominal)

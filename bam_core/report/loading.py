@@ -120,7 +120,13 @@ def _model(directory: Path, name: str, entry: ModelEntry, verdict: str) -> Model
 def verdict_of(entry: VerdictEntry) -> Verdict:
     """Return the verdict of a summary."""
     reasons = tuple(reason.sentence for reason in entry.reasons)
-    return Verdict(kind=entry.kind, sentence=entry.sentence, rule=entry.rule, reasons=reasons)
+    return Verdict(
+        kind=entry.kind,
+        sentence=entry.sentence,
+        rule=entry.rule,
+        reasons=reasons,
+        findings=tuple(finding.sentence for finding in entry.findings),
+    )
 
 
 def _misfit(entry: ModelEntry, floor: FloorEntry) -> Misfit:

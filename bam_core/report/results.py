@@ -66,12 +66,14 @@ class Verdict:
         sentence: the answer.
         rule: how the kind follows from the findings.
         reasons: all reservations, in words; empty of a green verdict.
+        findings: what stands beside it, in words.
     """
 
     kind: str
     sentence: str
     rule: str
     reasons: tuple[str, ...]
+    findings: tuple[str, ...] = ()
 
     @property
     def headline(self) -> str:

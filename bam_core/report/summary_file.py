@@ -148,7 +148,7 @@ class SeedEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class ReasonEntry:
-    """One reservation of a verdict."""
+    """One reservation of a verdict, or one finding beside it."""
 
     kind: str = ""
     sentence: str = ""
@@ -162,6 +162,7 @@ class VerdictEntry:
     sentence: str
     rule: str = ""
     reasons: tuple[ReasonEntry, ...] = ()
+    findings: tuple[ReasonEntry, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in VERDICTS:

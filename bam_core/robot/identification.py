@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from bam_core.arrays import Array
 from bam_core.errors import BamError
+from bam_core.recordings.supply import unusual_supplies
 from bam_core.robot.bands import coverage, error_scales, half_widths
 from bam_core.robot.benches import SearchBenches
 from bam_core.robot.estimates import deviation_estimates, parameter_estimates
@@ -21,7 +22,7 @@ from bam_core.robot.result import RobotIdentification, RobotModelFit, RobotParam
 from bam_core.robot.search_benches import search_benches
 from bam_core.robot.settings import DEFAULT_SETTINGS, RobotIdentifySettings
 from bam_core.robot.unknowns import Unknowns, bodies_for, with_friction_model
-from bam_core.robot.validation import errors_of, simulate_runs
+from bam_core.robot.validation import errors_of, simulate_runs, validate_robot
 from bam_core.text.finding import log_findings
 from bam_core.text.robot_result_findings import NoBand
 
@@ -49,6 +50,7 @@ def identify_robot(
         BamError: as of `fit_models`.
         KeyboardInterrupt: Ctrl-C.
     """
+    log_findings(log, unusual_supplies(task.servos.values(), [run.supply_voltage for run in task.runs]))
     own = in_own_columns(task.runs)
     runs = with_true_times(task.bench, own, task.joints, task.given, task.types)
     count = len(task.train)
@@ -173,6 +175,7 @@ def _fitted(
         bands=bands,
         coverage=coverage(task.test, task.joints, simulated, bands),
         prediction=robot_prediction(fit, task.train, task.joints, simulated),
+        servos_alone=validate_robot(task.bench, task.test, task.joints, servos) if task.test else None,
     )
 
 

@@ -95,6 +95,7 @@ class RobotModelFit:
         bands: test run -> (n, joints that count) rad, half the width of the 90 % band around `simulated`.
         coverage: test run -> share of its samples within the band.
         prediction: of other runs of this robot.
+        servos_alone: errors on the test runs without the deviations; None without test runs.
     """
 
     servos: Mapping[str, ServoModel]
@@ -108,6 +109,7 @@ class RobotModelFit:
     bands: Mapping[str, Array]
     coverage: Mapping[str, float]
     prediction: RobotPrediction
+    servos_alone: RobotValidation | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

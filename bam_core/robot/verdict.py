@@ -14,10 +14,19 @@ from bam_core.identification.verdict_form import VerdictForm
 from bam_core.robot.estimates import Estimate
 from bam_core.robot.result import RobotIdentification, RobotModelFit
 from bam_core.robot.run import RobotRun
-from bam_core.text.verdict_words import GREEN_SHARE, LEAST_HELD, RED_SHARE, WORSE_RUN, reason_words
+from bam_core.robot.verdict_findings import FAR_OUTSIDE, WITHIN_PRIOR, largest_motor_shift, verdict_findings
+from bam_core.text.verdict_words import (
+    GREEN_SHARE,
+    LEAST_HELD,
+    RED_SHARE,
+    WORSE_RUN,
+    reason_words,
+    rule_of_robots,
+)
 
 REASONS = (
     "error_above_motion",
+    "motor_outside_prior",
     "unidentifiable",
     "no_test",
     "worse_than_given",
@@ -26,10 +35,7 @@ REASONS = (
     "outside_prior",
     "narrow_bands",
 )
-"""Kinds of reservations, the weightiest first: the first makes a verdict red, the others yellow."""
-
-WITHIN_PRIOR = 3.0
-"""Standard deviations of the prior that a value may be from where it began; one in 370 is further."""
+"""Kinds of reservations, the weightiest first: the first two make a verdict red, the others yellow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +54,8 @@ class RobotVerdict(VerdictForm):
     outside: tuple[str, ...]
     held: float | None
 
-    RED: ClassVar = REASONS[:1]
+    RED: ClassVar = REASONS[:2]
+    rule: ClassVar[str] = rule_of_robots(WITHIN_PRIOR, FAR_OUTSIDE)
 
     @property
     def file(self) -> str:
@@ -67,16 +74,12 @@ class RobotVerdict(VerdictForm):
         )
 
     @property
-    def lines(self) -> tuple[str, ...]:
-        """The colour with its word and the sentence; all reservations where there are several; the rule."""
-        first, rule = super().lines
-        between = []
-        if len(self.reasons) > 1:
-            between.append(f"reservations: {'; '.join(map(self.words, self.reasons))}")
-        if self.outside:
-            beyond = f"outside their prior by more than {WITHIN_PRIOR:g} standard deviations"
-            between.append(f"{beyond}: {', '.join(self.outside)}")
-        return first, *between, rule
+    def _reservations(self) -> tuple[str, ...]:
+        lines = super()._reservations
+        if not self.outside:
+            return lines
+        beyond = f"outside their prior by more than {WITHIN_PRIOR:g} standard deviations"
+        return (*lines, f"{beyond}: {', '.join(self.outside)}")
 
     def summary(self) -> dict[str, Any]:
         """Return its entry in ``summary.json``; errors in rad."""
@@ -101,6 +104,7 @@ def robot_verdict(identification: RobotIdentification) -> RobotVerdict:
     outside = _outside(fit)
     applies = {
         "error_above_motion": share > RED_SHARE,
+        "motor_outside_prior": largest_motor_shift(fit, task) > FAR_OUTSIDE,
         "unidentifiable": not any(
             estimate.told for estimates in fit.estimates.values() for estimate in estimates.values()
         ),
@@ -122,6 +126,7 @@ def robot_verdict(identification: RobotIdentification) -> RobotVerdict:
         held=held,
         worst=largest / error if error else 0.0,
         reasons=tuple(reason for reason in REASONS if applies[reason]),
+        beside=verdict_findings(identification, model),
     )
 
 

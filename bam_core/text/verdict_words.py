@@ -31,6 +31,21 @@ RULE = (
 """How the verdict follows from the findings, in one line."""
 
 
+def rule_of_robots(within: float, most: float) -> str:
+    """Return how the verdict on a robot's servos follows, in one line.
+
+    Args:
+        within: standard deviations of their prior within which all parameters must be.
+        most: beyond which a motor constant makes the verdict red.
+    """
+    return (
+        f"Red: test error above {100 * RED_SHARE:.0f} % of the motion, or torque constant, resistance or "
+        f"their ratio more than {most:g} standard deviations outside its prior. Green: at most "
+        f"{100 * GREEN_SHARE:.0f} %, all parameters within {within:g}, and no other reservation. "
+        "Yellow: all else."
+    )
+
+
 def headline(kind: str) -> str:
     """Return the colour with its word."""
     return f"{kind.upper()}, {VERDICTS[kind]}"
@@ -92,6 +107,7 @@ def reason_words(
         ),
         "worse_run": f"one run is {factor:.0f} times worse",
         "worse_than_given": "the servos given follow test runs better",
+        "motor_outside_prior": "motor constants are far outside their prior",
         "outside_prior": (
             "one parameter ends far outside its prior"
             if count == 1

@@ -59,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"\n{report.text(outcome)}")
     print(f"In {arguments.output}: bags/, identified/ with the servo files, summary.json, and in plots/")
     print(f"{', '.join(picture.name for picture in pictures)}. {time.monotonic() - start:.0f} s.")
+    print(*report.verdict_lines(outcome), sep="\n")
     return 0
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from bam_core.servo.model import ServoModel
 from bam_core.servo.parameters import PARAMETER_UNITS
 from bam_core.text.table import format_table
+from bam_core.text.verdict_words import headline
 from bam_ros.demo.pipeline import Outcome
 
 
@@ -66,6 +67,12 @@ def text(outcome: Outcome) -> str:
         f"Mean absolute position error ({resolution}):\n\n{errors}\n\n"
         f"Identified against hidden parameters:\n\n{parameters}\n"
     )
+
+
+def verdict_lines(outcome: Outcome) -> tuple[str, str]:
+    """Return the verdict of the identification, and its rule."""
+    verdict = outcome.summary["verdict"]
+    return f"{headline(verdict['kind'])}: {verdict['sentence']}", f"rule: {verdict['rule']}"
 
 
 def _values(servo: ServoModel) -> dict[str, float]:

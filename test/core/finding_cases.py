@@ -109,7 +109,15 @@ from bam_core.text.robot_run_findings import (
 )
 from bam_core.text.servo_findings import GuessedServos, UnfinishedServo
 from bam_core.text.split_findings import FEW, FewLogs, FittedToTest, InBothSets, TrainedOn
+from bam_core.text.supply_findings import UnusualSupply
 from bam_core.text.uncertainty_findings import IntervalMethod, ParameterRemark, RunAdvice
+from bam_core.text.verdict_findings import (
+    DeviationsNeeded,
+    ErrorShare,
+    MotorOutsidePrior,
+    UntestedJoints,
+    WorseJoints,
+)
 from bam_core.text.whole_body_findings import (
     ConstantEffort,
     ContactMismatch,
@@ -387,6 +395,20 @@ EXAMPLES: tuple[Finding, ...] = (
     UndeterminedServos(servos=("sts3215", "xl330")),
     NarrowBands(runs=NAMES, shares=(0.73, 0.68, 0.7), total=8),
     NarrowBands(runs=tuple("abcde"), shares=(0.7,), total=8),
+    ErrorShare(error=0.0148, motion=0.39),
+    MotorOutsidePrior(
+        servo="sts3215",
+        torque_constant=0.79,
+        resistance=0.46,
+        supply=7.4,
+        speed_supply=9.4,
+        torque_supply=12.7,
+    ),
+    UntestedJoints(joints=tuple(f"shoulder_joint_{number}" for number in range(9)), limit=0.02),
+    WorseJoints(joints=(("elbow", 0.012, 0.018), ("shoulder_pan", 0.002, 0.0031), ("wrist", 0.1, 0.2))),
+    DeviationsNeeded(file="deviations/m6.yaml", error=0.0148, error_without=0.031),
+    DeviationsNeeded(file="deviations/m6.yaml", error=0.0148, error_without=0.0147),
+    UnusualSupply(servo="sts3215", supply=7.4, nominal=12.0),
     NeededUndetermined(effects=("zero offset", "winding heating")),
     MissingParts(parts=tuple(PARTS)),
     NoVoltage(logs=("a",), supplies=(7.4,)),

@@ -170,6 +170,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     import mujoco
 
     from bam_core.mujoco.robot_file import load_robot
+    from bam_core.recordings.supply import unusual_supplies
     from bam_core.robot.description_evidence import description_findings
     from bam_core.robot.joints import (
         chosen_joints,
@@ -210,6 +211,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
 
     loaded = load_usable_runs(arguments.logs, run_settings(arguments), require=require)
     runs = loaded.runs
+    log_findings(log, unusual_supplies(servos.values(), [run.supply_voltage for run in runs]))
     available = [joint for joint in types if all(joint in run.joints for run in runs)]
     if not available:
         raise Conflict("logs", "have no joint in common", advice="give those of one robot")

@@ -44,7 +44,8 @@ def test_the_last_lines_are_the_verdict_and_its_rule(
 ) -> None:
     entry = json.loads((results / "summary.json").read_text())["verdict"]
     assert main(["report", str(results)]) == 0
-    last, rule = capsys.readouterr().out.splitlines()[-2:]
+    last, *findings, rule = capsys.readouterr().out.splitlines()[1:]
+    assert findings == [finding["sentence"] for finding in entry["findings"]]
     assert last == f"{headline(entry['kind'])}: {entry['sentence']}"
     assert rule == f"rule: {entry['rule']}"
 

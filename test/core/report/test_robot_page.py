@@ -24,6 +24,7 @@ from bam_core.report.robot_overview import IN_BAND, robot_warnings
 from bam_core.report.robot_page import most_informative
 from bam_core.report.robot_results import BEFORE, JointErrors
 from bam_core.text.robot_result_findings import NarrowBands, PriorOnly, RobotErrors
+from bam_core.text.verdict_words import headline
 from test.core.browser import chromium
 from test.core.robot_report_cases import MODELS, NOISE, TYPES, identified_robot
 from test.core.whole_robot_cases import ARM, recorded, servos, write_csv
@@ -47,6 +48,20 @@ HIDDEN_VALUES = """[...document.querySelectorAll(".parameters td.value")].filter
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return identified_robot(tmp_path_factory.mktemp("robot") / "out")
+
+
+def test_the_last_lines_are_the_verdict_its_findings_and_its_rule(
+    written: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = json.loads((written / "summary.json").read_text())["verdict"]
+    assert {"error_share", "deviations_needed"} <= {finding["kind"] for finding in entry["findings"]}
+    assert main(["report", str(written), "--output", str(tmp_path / "page.html")]) == 0
+    lines = capsys.readouterr().out.splitlines()[1:]
+    sentences = [finding["sentence"] for finding in entry["findings"]]
+    assert lines[0] == f"{headline(entry['kind'])}: {entry['sentence']}"
+    assert lines[1:] == [*sentences, f"rule: {entry['rule']}"]
+    page = (tmp_path / "page.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
+    assert all(html.escape(sentence) in page for sentence in sentences)
 
 
 @pytest.fixture
