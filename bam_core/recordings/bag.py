@@ -169,6 +169,7 @@ def read_bag(
         left_out=cleaned.left_out,
         position_update_period=cleaned.update_period,
         corrections=tuple(corrections),
+        sent=None,
         **cleaned.samples,
     )
     if cut:

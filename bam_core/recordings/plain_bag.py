@@ -88,7 +88,7 @@ def read_plain_bag(bag: PlainBag, rules: Sequence[Rule], recording_map: Recordin
         require_no_inertia(corrections)
         require_no_other_law(header)
         _require_header(path, header)
-        samples = _samples(series, joint)
+        origin, samples = _samples(series, joint)
         cleaned = clean(samples)
         supply = header["vin"] if "vin" in header else _measured_supply(cleaned.samples["voltage"])
         bench = PendulumBench(
@@ -118,6 +118,7 @@ def read_plain_bag(bag: PlainBag, rules: Sequence[Rule], recording_map: Recordin
         left_out=cleaned.left_out,
         position_update_period=cleaned.update_period,
         corrections=tuple(corrections),
+        sent=_sent(series, joint, origin, cleaned.samples),
         **cleaned.samples,
     )
     if bag.cut:
@@ -176,7 +177,20 @@ def _require_header(path: Path, header: Mapping[str, Any]) -> None:
         )
 
 
-def _samples(series: JointSeries, joint: str) -> dict[str, Any]:
+def _sent(
+    series: JointSeries, joint: str, origin: float, samples: Mapping[str, Array]
+) -> tuple[Array, Array] | None:
+    """Return the goals with their own stamps; None where servos reported them beside their positions."""
+    if joint in series.reported["goal_position"]:
+        return None
+    time, goals = series.goal_position[joint]
+    first = samples["time"][0]
+    later = time - origin > first
+    return np.append(first, time[later] - origin), np.append(samples["goal_position"][0], goals[later])
+
+
+def _samples(series: JointSeries, joint: str) -> tuple[float, dict[str, Any]]:
+    """Return when samples begin, s in the series, and fields of `Recording`."""
     position, goal = series.position[joint], series.goal_position[joint]
     torque = series.reported["torque_enabled"].get(joint)
     begin, end = max(position.time[0], goal.time[0]), position.time[-1]
@@ -201,7 +215,7 @@ def _samples(series: JointSeries, joint: str) -> dict[str, Any]:
         return np.full(len(time), math.nan) if of_joint is None else of_joint.at(time)
 
     velocity = series.velocity.get(joint)
-    return {
+    return float(time[0]), {
         "time": time - time[0],
         "position": position.at(time),
         "velocity": np.full(len(time), math.nan) if velocity is None else velocity.at(time),

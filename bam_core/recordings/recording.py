@@ -119,6 +119,8 @@ class Recording:
     of the samples' times all the same, see `position_updates`. None: no such clock was found."""
     corrections: tuple[Correction, ...] = ()
     """Fields of the source that were set from outside."""
+    sent: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    """Times [s], from the first sample's on, and goals [rad] in force from then on; None: as the samples."""
 
     def __post_init__(self) -> None:
         self._freeze_arrays()
@@ -162,6 +164,11 @@ class Recording:
             f"Recording({self.name!r}: {self.servo} with {self.bench}, {control}, {self.script}, "
             f"{len(self)} samples in {self.duration:.2f} s)"
         )
+
+    @property
+    def goals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Times [s] and goals [rad], each in force from its time on."""
+        return (self.time, self.goal_position) if self.sent is None else self.sent
 
     @property
     def measures_motor(self) -> bool:

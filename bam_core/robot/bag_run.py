@@ -31,7 +31,7 @@ def read_bag_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_
     """Read a bag directory, or a file of a bag; the clock is that of the messages' stamps.
 
     Which topics count: see `bam_core.recordings.joint_series`. Samples are at the times of the joint that has
-    the fewest; positions of others are interpolated.
+    the fewest; positions of others are interpolated. Goals count from their own stamps on.
 
     Args:
         path: of the bag.
@@ -84,6 +84,7 @@ def read_bag_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_
         time=time - time[0],
         goal_position=np.stack([goals[joint].held(time) for joint in joints], axis=1),
         position=np.stack([np.interp(time, *positions[joint]) for joint in joints], axis=1),
+        sent={joint: (goals[joint].time - time[0], goals[joint].value) for joint in joints},
         supply_voltage=float(np.mean(supply)) if supply else None,
         **gains,
     )

@@ -78,4 +78,5 @@ def _slowed(run: RobotRun, factor: float) -> RobotRun:
     """Return the first part of a run that counts, at another rate."""
     time = run.time[0] + factor * (run.time - run.time[0])
     first, end = time[run.counts][0], time[run.counts][-1]
-    return replace(run, time=time, interval=(float(first), float(min(first + _LONGEST, end))))
+    sent = {joint: (time[0] + factor * (at - run.time[0]), goals) for joint, (at, goals) in run.sent.items()}
+    return replace(run, time=time, sent=sent, interval=(float(first), float(min(first + _LONGEST, end))))

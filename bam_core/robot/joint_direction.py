@@ -194,4 +194,9 @@ def _reversed(run: RobotRun, joint: str) -> RobotRun:
     """Return a run with the other sign of one joint."""
     signs = np.ones(len(run.joints))
     signs[run.column(joint)] = -1.0
-    return replace(run, goal_position=signs * run.goal_position, position=signs * run.position)
+    sent = {
+        joint: (run.sent[joint][0], sign * run.sent[joint][1])
+        for joint, sign in zip(run.joints, signs, strict=True)
+        if joint in run.sent
+    }
+    return replace(run, goal_position=signs * run.goal_position, position=signs * run.position, sent=sent)

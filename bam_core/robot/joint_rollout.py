@@ -218,10 +218,10 @@ def _signals(run: RobotRun, servos: Mapping[str, ServoModel], times: Array) -> A
     signals = np.zeros((len(times), 4, len(servos)))
     for column, (joint, servo) in enumerate(servos.items()):
         recorded = run.column(joint)
-        goals = np.append(run.goal_before[recorded], run.goal_position[:, recorded])
+        given, goals = run.goals_of(joint)
         # A firmware looks at its goal once per period.
-        stamps = np.append(times[0], run.time + 0.5 * servo.firmware.period)
-        signals[:, GOAL, column] = held_mean(stamps, goals, edges)
+        stamps = np.append(times[0], given + 0.5 * servo.firmware.period)
+        signals[:, GOAL, column] = held_mean(stamps, np.append(run.goal_before[recorded], goals), edges)
         supply = run.supply_voltage
         signals[:, SUPPLY, column] = servo.nominal_voltage if supply is None else supply
     signals[:, ENABLED] = 1.0

@@ -30,6 +30,11 @@ def mapped_run(run: RobotRun, joints: Sequence[JointMap]) -> RobotRun:
         joints=tuple(names.values()),
         goal_position=_turned(run.goal_position, joints),
         position=_turned(run.position, joints),
+        sent={
+            joint.name: (run.sent[name][0], joint.sign * (run.sent[name][1] - joint.zero))
+            for name, joint in zip(run.joints, joints, strict=True)
+            if name in run.sent
+        },
         left_out=_renamed(run.left_out, names),
         wraps=_renamed(run.wraps, names),
         kp=_renamed(run.kp, names) if isinstance(run.kp, Mapping) else run.kp,

@@ -156,6 +156,7 @@ def _of_sysid(path: Path, arrays: Mapping[str, NDArray[np.generic]], recording_m
         time=_since_start(path, time),
         goal_position=np.stack([goals[name] for name in joints], axis=1)[held],
         position=np.stack([positions[name] for name in joints], axis=1),
+        sent={name: (commanded - time[0], goals[name]) for name in joints},
         **_settings(path, arrays, joints),
     )
 

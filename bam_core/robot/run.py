@@ -34,7 +34,7 @@ class RobotRun:
         name: of the recording, such as its file's name without the ending.
         joints: names, in the order of the columns below.
         time: (n,) s, increasing.
-        goal_position: (n, joints) rad, each in force from its time on.
+        goal_position: (n, joints) rad, in force at the samples, and from then on if `sent` lacks the joint.
         position: (n, joints) rad, measured; where a reading is not sound, a path between those that are.
         kp: position gain of all servos, or joint -> gain, firmware units; None: not known.
         kd: derivative gain, likewise.
@@ -47,6 +47,8 @@ class RobotRun:
         sound: (n, joints) which readings are measured; None: all of them. Errors count no others.
         left_out: joint -> its readings that cannot be right.
         wraps: joint -> how often its reading jumped by whole turns, which were counted on.
+        sent: joint -> times [s], from that of the first sample on, and goals [rad] in force from then on,
+            where goals have times of their own.
 
     Raises:
         BamError: shapes disagree, time does not increase, a value is not finite, no sample is within the
@@ -68,6 +70,7 @@ class RobotRun:
     sound: NDArray[np.bool_] | None = None
     left_out: Mapping[str, tuple[LeftOut, ...]] = field(default_factory=dict)
     wraps: Mapping[str, int] = field(default_factory=dict)
+    sent: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         shape = (len(self.time), len(self.joints))
@@ -141,6 +144,10 @@ class RobotRun:
     def _begins_elsewhere(self) -> NDArray[np.bool_]:
         """(joints,) which joints a run begins with a jump of their goal."""
         return begins_elsewhere(self.time, self.goal_position, self.position)
+
+    def goals_of(self, joint: str) -> tuple[Array, Array]:
+        """Return times [s] and goals [rad] of a joint, each in force from its time on."""
+        return self.sent.get(joint, (self.time, self.goal_position[:, self.column(joint)]))
 
     @property
     def in_interval(self) -> NDArray[np.bool_]:

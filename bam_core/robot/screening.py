@@ -52,6 +52,7 @@ def screened_run(
     goal_position: ArrayLike,
     position: ArrayLike,
     recording_map: RecordingMap = NO_MAP,
+    sent: Mapping[str, tuple[Array, Array]] | None = None,
     **settings: Any,
 ) -> RobotRun:
     """Return a run without the readings that cannot be right, in terms of the description's joints.
@@ -66,6 +67,8 @@ def screened_run(
         goal_position: (n, joints), rad unless the map has another unit; NaN: not recorded.
         position: (n, joints), likewise.
         recording_map: units, and what each joint is in the description.
+        sent: joint -> times and goals, each in force from its time on, where they were given at other times
+            than samples; likewise.
         settings: other fields of `RobotRun`.
 
     Raises:
@@ -123,6 +126,11 @@ def screened_run(
         sound=None if sound[first:].all() else sound[first:],
         left_out={joint: tuple(parts) for joint, parts in left_out.items() if parts},
         wraps=wraps,
+        sent={
+            joint: _after(clock[first], goals[first, column], *sent[joint], recording_map)
+            for column, joint in enumerate(joints)
+            if sent and joint in sent and joint not in wraps  # goals would need their turns counted
+        },
         **settings,
     )
     return mapped_run(run, [joint for joint in maps if joint is not None])
@@ -295,6 +303,15 @@ def _require_enough(
             expected=f"{_LEAST_SHARE:.0%} of them sound, {_LEAST_TIME:g} s at least",
             advice="check cable and encoder, record it again, or leave it out",
         )
+
+
+def _after(
+    first: float, goal: float, time: Array, goals: Array, recording_map: RecordingMap
+) -> tuple[Array, Array]:
+    """Return goals in s and rad from the first sample on, at which `goal` is in force."""
+    time = recording_map.time_scale * time
+    later = (time > first) & np.isfinite(goals)
+    return np.append(first, time[later]), np.append(goal, recording_map.angle_scale * goals[later])
 
 
 def _in_degrees(name: str, widest: float) -> BadData:

@@ -295,8 +295,7 @@ class RobotBench:
         zero = np.array([deviations.zero.get(joint, 0.0) for joint in run.joints])
         joints = [joint_number(model, joint) for joint in run.joints]
         addresses = model.jnt_qposadr[joints]
-        # Goals and positions are in the encoder's terms; the engine's are angles of the joint.
-        goals = np.vstack([run.goal_before, run.goal_position]) - zero
+        # Positions are in the encoder's terms; the engine's are angles of the joint.
         position = run.position - zero
         data.qpos[addresses] = position[first]
         begin = run.time[first] - self.settling
@@ -312,7 +311,7 @@ class RobotBench:
         mujoco.mj_forward(model, data)
         # The engine's velocities belong to the middle of its steps, so a torque acts from half a step before
         # its time until half a step after it.
-        control = goal_controls(model, data, run, goals, times - deviations.delay - 0.5 * self.step)
+        control = goal_controls(model, data, run, zero, times - deviations.delay - 0.5 * self.step)
         return _PreparedRun(
             model=model,
             data=data,

@@ -79,9 +79,10 @@ def pack(
 ) -> PackedLogs:
     """Lay out recordings for the kernel.
 
-    Goal, supply and torque enable are held from sample to sample; a grid step that spans a change gets their
-    mean, so that a change counts from the moment at which it acts, by the firmware. (Releasing an
-    arm half a step late delays its whole swing.) The measured position is interpolated linearly.
+    Supply and torque enable are held from sample to sample, and goals as `Recording.goals` has them. A grid
+    step that spans a change gets their mean, so that a change counts from the moment at which it acts, by the
+    firmware. (Releasing an arm half a step late delays its whole swing.) The measured position is
+    interpolated linearly.
     Where the supply was not measured its last value counts, at first the nominal one. Of a firmware whose
     readings of the supply are aliased, their mean counts throughout, and the rest is kept apart.
 
@@ -200,13 +201,15 @@ def _fill_signals(signals: Array, recording: Recording, dt: float, firmware: Pos
     grid = _grid(len(signals) + 1, dt)
     enabled = recording.torque_enabled.astype(np.float64)
     supply = _supply(recording, dt, len(signals))
+    stamps, goals = recording.goals
+    given = stamps - recording.time[0]
     if recording.open_loop:
         signals[:, GOAL] = held_mean(time, recording.duty, grid)
     elif recording.kd:  # a goal that came in over two steps would have two kicks of half the size
-        newest = np.searchsorted(time, grid[:-1] + _SAME_TIME, side="right") - 1
-        signals[:, GOAL] = recording.goal_position[np.maximum(newest, 0)]
+        newest = np.searchsorted(given, grid[:-1] + _SAME_TIME, side="right") - 1
+        signals[:, GOAL] = goals[np.maximum(newest, 0)]
     else:
-        signals[:, GOAL] = held_mean(time + firmware.goal_delay, recording.goal_position, grid)
+        signals[:, GOAL] = held_mean(given + firmware.goal_delay, goals, grid)
     signals[:, SUPPLY] = _mean_supply(recording) if firmware.supply_is_aliased else supply
     signals[:, ENABLED] = held_mean(time + firmware.release_delay, enabled, grid)
     signals[:, MEASURED] = np.interp(grid[:-1], time, recording.position)

@@ -149,6 +149,16 @@ def test_joint_states_and_commands_of_any_nodes_are_a_recording(
     assert np.isnan(recording.velocity).all()
 
 
+def test_goals_between_two_states_count_from_their_own_stamps_on(tmp_path: Path) -> None:
+    write(tmp_path / "bag", foreign(late=4_000_000))
+    bench(tmp_path, f"{BENCH}, vin: 12")
+    (recording,) = load_recordings([tmp_path])
+    time, goals = recording.goals
+    assert time[1:4] == pytest.approx([0.044, 0.094, 0.144])  # the first sample is 6 ms after a goal
+    assert goals[:3] == pytest.approx(0.31 * np.sin(0.02 * np.array([50, 55, 60])))
+    assert recording.goal_position[:6] == pytest.approx(np.append(np.full(5, goals[0]), goals[1]))
+
+
 def test_the_driver_s_configuration_tells_servo_and_limit_of_demand(tmp_path: Path) -> None:
     write(tmp_path / "bag", [configuration(START), *foreign()])
     (tmp_path / "bench.yaml").write_text(

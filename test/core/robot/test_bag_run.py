@@ -89,6 +89,17 @@ def test_goals_and_positions_of_servo_states_are_read(tmp_path: Path) -> None:
     assert load_runs([tmp_path])[0].kp == 32.0
 
 
+def test_goals_between_two_states_have_their_own_times(tmp_path: Path) -> None:
+    run = read_bag_run(foreign(tmp_path / "bag"))
+    time, goals = run.goals_of("a")
+    assert time[0] == 0.0
+    assert goals[0] == 0.0  # the one that was given half a period before the first sample
+    assert np.diff(time[1:]) == pytest.approx(0.05)
+    assert time[1] == pytest.approx(0.045)  # between samples 4 and 5
+    assert goals[1:4].tolist() == [25.0, 50.0, 75.0]
+    assert run.goal_position[4:6, 0].tolist() == [0.0, 25.0]
+
+
 @pytest.mark.parametrize("command", ["/arm/commands", "/arm/joint_trajectory"])
 def test_joint_states_and_the_goals_that_were_sent_are_read(command: str, tmp_path: Path) -> None:
     run = read_bag_run(foreign(tmp_path / "bag", command=command))

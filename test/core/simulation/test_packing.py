@@ -130,3 +130,14 @@ def test_a_shorter_log_holds_its_last_commands_beyond_its_end():
     packed = pack(logs, FIRMWARE, 5e-3)
     np.testing.assert_array_equal(packed.signals[:, 0, packed.lanes[0]], 0.3)
     np.testing.assert_array_equal(packed.signals[:, 2, packed.lanes[0]], 1.0)
+
+
+@pytest.mark.parametrize("kd", [0.0, 4.0])
+def test_goals_with_times_of_their_own_count_as_if_there_were_a_sample_at_each(kd):
+    stamps, goals = np.array([0.0, 0.0042, 0.0301]), np.array([0.1, 0.5, -0.2])
+    coarse, fine = np.arange(60) * 0.01, np.arange(5901) * 1e-4
+    held = goals[np.searchsorted(stamps, fine + 1e-9, side="right") - 1]
+    of_stamps = dataclasses.replace(run(coarse, np.zeros(60)), kd=kd, sent=(stamps, goals))
+    of_samples = dataclasses.replace(run(fine, held), kd=kd)
+    packed, expected = (signals(recording, 1e-3)[:590, 0] for recording in (of_stamps, of_samples))
+    np.testing.assert_allclose(packed, expected, atol=1e-12)
