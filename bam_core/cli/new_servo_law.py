@@ -14,6 +14,7 @@ from bam_core.errors import BamError, Conflict, Missing
 
 if TYPE_CHECKING:
     from bam_core.servo.data_sheet import DataSheet
+    from bam_core.servo.families import CascadeFamily
     from bam_core.servo.firmware import PositionFirmware
 
 
@@ -23,6 +24,10 @@ _GUESSED_GAIN = 5.0
 _POSSIBLE_GAINS = (0.0005, 1.0)
 """Share of the largest demand per rad and unit of kp, of any servo. Known ones have 0.0018 (XL330 under
 current control) to 0.165 (STS3215), so both ends lie a factor of three or more beyond."""
+
+_CASCADE_FACTORS = (0.05, 100.0)
+"""Range of a gain of current, in gains with which 0.2 rad ask for the largest one. Known ones are 0.4 to 0.9
+(MX-106 in mode 5, HLS2915, eRob80); a cascade may be far stiffer."""
 
 _UNKNOWN_LAW = "unknown"
 """Answer to --firmware where no law of the library is the servo's."""
@@ -66,7 +71,7 @@ def law_of(name: str, sheet: DataSheet, arguments: argparse.Namespace) -> _Law:
     A set-point that follows its goal at a limited speed does so at the servo's speed without load, as that of
     the STS3215 does.
     """
-    from bam_core.servo.families import family_of
+    from bam_core.servo.families import cascade_of, family_of
     from bam_core.servo.firmware_library import find_firmware
 
     family = family_of(name)
@@ -90,7 +95,31 @@ def law_of(name: str, sheet: DataSheet, arguments: argparse.Namespace) -> _Law:
         return _Law(replace(law, **changes), family.gain_factors, remark)
     if named not in (None, _UNKNOWN_LAW):
         return _Law(replace(find_firmware(named), **changes), None, f"control law: {named}")
+    cascade = cascade_of(name)
+    if cascade and named is None and not is_described:
+        return _cascade_law(name, sheet, arguments, cascade)
     return _described_law(name, arguments)
+
+
+def _cascade_law(name: str, sheet: DataSheet, arguments: argparse.Namespace, cascade: CascadeFamily) -> _Law:
+    """Return a law of current with the stall current as its limit, and a gain that is fitted."""
+    from bam_core.servo.firmware_library import firmware_from_fields
+
+    given = {
+        question.field: question.value(text)
+        for question in CONTROLLER
+        if (text := getattr(arguments, question.field)) is not None
+    }
+    values = {"factory_kp": cascade.factory_kp, "counts_per_turn": cascade.counts_per_turn, **given}
+    guess = sheet.stall_current * _GUESSED_GAIN / values["factory_kp"]
+    law = {"law": "current", "amps_per_kp_rad": guess, "current_limit": sheet.stall_current}
+    firmware = firmware_from_fields(name, {**law, **values})
+    remark = (
+        f"control law: current, as that of {cascade.title} servos, with their factory kp "
+        f"{values['factory_kp']:g}; A per kp and rad is unknown, {guess:.3g} is taken and fitted (effect "
+        "firmware_gain); the damping of its velocity controller is fitted as viscous friction"
+    )
+    return _Law(firmware, _CASCADE_FACTORS, remark)
 
 
 def _described_law(name: str, arguments: argparse.Namespace) -> _Law:

@@ -68,6 +68,41 @@ FAMILIES = (
 )
 """Known series; the first whose pattern starts a name counts."""
 
+
+@dataclass(frozen=True, kw_only=True)
+class CascadeFamily:
+    """Servos whose position controller asks a velocity or current controller, in a law of current.
+
+    No document or measurement gives the current per unit of their kp. Damping by a velocity controller acts
+    as viscous friction does, and is fitted as such.
+
+    Attributes:
+        title: of the series.
+        pattern: of their names, as of `ServoFamily`.
+        factory_kp: position gain that they come with, in the firmware's units.
+        counts_per_turn: of the encoder, at the output shaft.
+    """
+
+    title: str
+    pattern: str
+    factory_kp: float
+    counts_per_turn: float
+
+
+CASCADES = (
+    CascadeFamily(title="Feetech HLS", pattern="hls[0-9]{2,4}", factory_kp=32, counts_per_turn=4096),
+    # Control tables of the maker, as in bam_ros/dynamixel/tables/pro.yaml; encoders of the 200 W models.
+    CascadeFamily(
+        title="Dynamixel P and PRO(A)",
+        pattern="(p[hm](54|42)|[hml](54|42)[0-9]*s[0-9]+ra)",
+        factory_kp=314,
+        counts_per_turn=1003846,
+    ),
+    CascadeFamily(title="Dynamixel PRO", pattern="(pro|[hml](54|42))", factory_kp=32, counts_per_turn=501923),
+    CascadeFamily(title="Dynamixel Y", pattern="ym0[78]0", factory_kp=6283185, counts_per_turn=524288),
+)
+"""Known series with a law of current whose gain is unknown; the first whose pattern starts a name counts."""
+
 LEROBOT_GAINS: Mapping[str, tuple[int, int, int]] = MappingProxyType({"feetech-sts": (16, 0, 32)})
 """Law -> P, I and D that LeRobot 0.4.4 sets on all joints of SO-100 and SO-101 (`configure` there)."""
 
@@ -76,5 +111,14 @@ _MAKERS = "(dynamixel|robotis|feetech|waveshare)?"
 
 def family_of(name: str) -> ServoFamily | None:
     """Return the series of a servo's name, such as "XM430-W350"; None where it is of no known one."""
+    return next((family for family in FAMILIES if _starts(name, f"{family.pattern}(?!\\d)")), None)
+
+
+def cascade_of(name: str) -> CascadeFamily | None:
+    """Return the series of a name such as "PH54-200-S500" whose law is one of current; None: no known one."""
+    return next((family for family in CASCADES if _starts(name, family.pattern)), None)
+
+
+def _starts(name: str, pattern: str) -> bool:
     plain = re.sub(r"[\W_]", "", name.lower())
-    return next((family for family in FAMILIES if re.match(rf"{_MAKERS}{family.pattern}(?!\d)", plain)), None)
+    return re.match(f"{_MAKERS}{pattern}", plain) is not None

@@ -21,7 +21,7 @@ PLAUSIBLE: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
         "nominal_voltage": (0.1, 1e3),  # V; one cell has 1, rectified mains of 400 V has 560
         "supply_voltage": (0.1, 1e3),
-        "kp": (1e-6, 65535.0),  # firmware units; registers have 16 bits
+        "kp": (1e-6, 1e8),  # firmware units; registers have 16 bits, those of Dynamixel Y 32
         "gear_ratio": (1e-2, 1e5),
         "torque_constant": (1e-6, 1e3),  # N·m/A; coreless motors have 1e-4, large gears multiply by 1e3
         "resistance": (1e-4, 1e5),  # Ω; motors of kilowatts have 1e-2, the smallest have 1e2
@@ -48,7 +48,7 @@ PLAUSIBLE: Mapping[str, tuple[float, float]] = MappingProxyType(
         "test_mae": (0.0, 1e4),
         # Firmware: encoders have up to 32 bits; cycles are of drives for machine tools and of hobby servos.
         "counts_per_turn": (1.0, 2.0**32),
-        "factory_kp": (1e-6, 65535.0),
+        "factory_kp": (1e-6, 1e8),
         "period": (5e-5, 0.1),  # s
         "duty_per_kp_rad": (1e-9, 1e4),
         "duty_limit": (1e-3, 1.0),

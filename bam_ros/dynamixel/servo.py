@@ -30,7 +30,7 @@ from bam_ros.dynamixel.link import ATTEMPTS, Link
 from bam_ros.dynamixel.register import Register
 from bam_ros.dynamixel.register_access import count_of, register_value, require_free
 from bam_ros.dynamixel.state_block import direct_block, packed_block
-from bam_ros.text.dynamixel_notices import DutyLimited, TorqueOnAtStart
+from bam_ros.text.dynamixel_notices import DutyLimited, TorqueOnAtStart, TorqueOnByGoal
 from bam_ros.text.notice import Notice
 
 WATCHDOG, SETPOINT_WATCHDOG = 0.3, 0.2
@@ -60,6 +60,7 @@ _CHECKED = ("torque_enable", "bus_watchdog")
 _NEAR = 40
 """Bytes of a block that take no longer than a second request and the rest of its answer."""
 _TORQUE_ON_AT_START = 1  # bit of startup_configuration
+_TORQUE_ON_BY_GOAL = 8  # bit of drive_mode
 _GAINS = ("position_p_gain", "position_i_gain", "position_d_gain")
 _FIRST_NO_SECONDARY = 253
 _REBOOT_TIMEOUT = 3.0  # s
@@ -232,6 +233,8 @@ class DynamixelServo:
             self._recover_torque_limit()
         if "startup_configuration" in table and self.read("startup_configuration") & _TORQUE_ON_AT_START:
             self.warnings.append(TorqueOnAtStart(joint=self.name))
+        if "drive_mode" in table and self.read("drive_mode") & _TORQUE_ON_BY_GOAL:
+            self.warnings.append(TorqueOnByGoal(joint=self.name))
         if self._limits_current:
             self._limit_current()
         for register in table.law_off:

@@ -73,6 +73,19 @@ class TorqueOnAtStart(Notice):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class TorqueOnByGoal(Notice):
+    """A servo whose torque goes on with each goal that it gets; `joint` is its name."""
+
+    joint: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.joint}: its torque goes on with any goal that is written (expected torque_enable alone);"
+            " clear bit 3 of its register drive_mode"
+        )
+
+
 def numbers_list(numbers: Iterable[int]) -> str:
     """Return numbers in one line: "1, 2, 3"."""
     return ", ".join(map(str, numbers))

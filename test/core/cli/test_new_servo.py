@@ -106,10 +106,38 @@ def test_a_servo_of_a_known_series_has_the_law_of_the_series(
     assert f"control law: {law}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["xm4300", "ax12", "scs0009", "hls3930", "xm", "my-xm430"])
+@pytest.mark.parametrize("name", ["xm4300", "ax12", "scs0009", "xm", "my-xm430"])
 def test_a_servo_of_no_known_series_has_an_unknown_gain(name: str, tmp_path: Path) -> None:
     assert main(["servos", "new", str(tmp_path / "my.yaml"), *SHEET_OPTIONS, "--name", name]) == 0
     assert load_servo(tmp_path / "my.yaml").search.effects == ("firmware_gain",)
+
+
+@pytest.mark.parametrize(
+    ("name", "kp", "counts"),
+    [
+        ("HLS3930", 32, 4096),
+        ("feetech_hls2915", 32, 4096),
+        ("PH54-200-S500-R", 314, 1003846),
+        ("M54-60-S250-R(A)", 314, 1003846),
+        ("H54-100-S500-R", 32, 501923),
+        ("YM070-210-M001-RH", 6283185, 524288),
+    ],
+)
+def test_a_series_of_cascades_has_a_law_of_current_whose_gain_is_fitted(
+    name: str, kp: float, counts: float, tmp_path: Path
+) -> None:
+    assert main(["servos", "new", str(tmp_path / "my.yaml"), *STS3250, "--name", name]) == 0
+    servo = load_servo(tmp_path / "my.yaml")
+    assert isinstance(servo.firmware, CurrentFirmware)
+    assert (servo.firmware.factory_kp, servo.firmware.counts_per_turn) == (kp, counts)
+    assert servo.firmware.current_limit == 2.8  # stall
+    assert servo.search.effects == ("firmware_gain",)
+    low, high = servo.search.ranges["firmware_gain"]
+    assert 1.0 + low <= 0.1
+    assert 1.0 + high >= 10.0
+    described = [*STS3250, "--name", name, "--law", "voltage", "--duty-per-kp", "0.1"]
+    assert main(["servos", "new", str(tmp_path / "other.yaml"), *described]) == 0
+    assert isinstance(load_servo(tmp_path / "other.yaml").firmware, VoltageFirmware)
 
 
 def test_a_series_whose_gain_nobody_measured_has_its_law_and_both_units_in_range(tmp_path: Path) -> None:

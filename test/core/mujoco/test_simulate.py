@@ -53,8 +53,8 @@ def test_recordings_of_another_servo_are_compared_with_a_warning(caplog: pytest.
         (("--servo", "mx106", "--script", "sin_sin", "--mass", "-1"), "bench mass: is -1.0"),
         (("--servo", "mx106", "--script", "sin_sin", "--kp", "nan"), "--kp: is nan"),
         (
-            ("--servo", "mx106", "--script", "sin_sin", "--kp", "5000000"),
-            "is 5000000.0 (expected 1e-06 to 65535); leave it out for the servo's own, 32",
+            ("--servo", "mx106", "--script", "sin_sin", "--kp", "5000000000"),
+            "is 5000000000.0 (expected 1e-06 to 1e+08); leave it out for the servo's own, 32",
         ),
         (("--servo", "mx106", "--script", "sin_sin", "--dt", "0"), "--dt: is 0"),
         (("--servo", "mx106", "--script", "sin_sin", "--dt", "0.05"), "time step of 0.05 s is unstable"),

@@ -13,7 +13,7 @@ from bam_ros.driver.servo_bus import Gains, ServoGoal
 from bam_ros.dynamixel.bus import DynamixelBus
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.dynamixel.settings import DynamixelSettings
-from bam_ros.text.dynamixel_notices import TorqueOnAtStart
+from bam_ros.text.dynamixel_notices import TorqueOnAtStart, TorqueOnByGoal
 from test.ros.ros_helpers import CALM, VirtualServos
 
 MakeVirtual = Callable[..., VirtualServos]
@@ -65,3 +65,16 @@ def test_torque_that_goes_on_by_itself_is_reported(
     assert (TorqueOnAtStart(joint="joint") in bus.warnings) == warned
     bus.close()
     assert virtual.get("startup_configuration") == configuration
+
+
+@pytest.mark.parametrize(("mode", "warned"), [(0, False), (8, True), (4, False), (12, True)])
+def test_torque_that_goes_on_with_a_goal_is_reported(
+    mode: int, warned: bool, virtual_servos: MakeVirtual
+) -> None:
+    virtual = virtual_servos(servo="xm430_w350")
+    virtual.set("drive_mode", mode)
+    bus = DynamixelBus(DynamixelSettings(port=virtual.path, baud_rate=1_000_000, **CALM))  # type: ignore[arg-type]
+    bus.open()
+    assert (TorqueOnByGoal(joint="joint") in bus.warnings) == warned
+    bus.close()
+    assert virtual.get("drive_mode") == mode

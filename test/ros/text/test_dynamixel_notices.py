@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from bam_ros.text.dynamixel_notices import DutyLimited, SearchBegun, TorqueOnAtStart
+from bam_ros.text.dynamixel_notices import DutyLimited, SearchBegun, TorqueOnAtStart, TorqueOnByGoal
 
 
 def test_a_search_says_what_is_tried_and_how_long_it_takes() -> None:
@@ -28,4 +28,11 @@ def test_torque_that_goes_on_by_itself_names_the_register() -> None:
     assert str(TorqueOnAtStart(joint="hip")) == (
         "hip: its torque goes on by itself when it gets power (expected off); clear bit 0 of its register"
         " startup_configuration"
+    )
+
+
+def test_torque_that_goes_on_with_a_goal_names_the_register() -> None:
+    assert str(TorqueOnByGoal(joint="hip")) == (
+        "hip: its torque goes on with any goal that is written (expected torque_enable alone); clear bit 3 of"
+        " its register drive_mode"
     )
