@@ -77,6 +77,7 @@ from .recordings.supply import Supply as Supply
 from .recordings.trajectories import TrajectoryScript as TrajectoryScript
 from .report import load_results as load_results
 from .report import write_report as write_report
+from .robot.checked_validation import validate_robot as validate_robot
 from .robot.curves import RunCurves as RunCurves
 from .robot.deviations import RobotDeviations as RobotDeviations
 from .robot.estimates import Estimate as Estimate
@@ -99,7 +100,6 @@ from .robot.tolerances import RobotTolerances as RobotTolerances
 from .robot.trace import RobotTrace as RobotTrace
 from .robot.validation import RobotValidation as RobotValidation
 from .robot.validation import RunErrors as RunErrors
-from .robot.validation import validate_robot as validate_robot
 from .robot.writing import write_robot_identification as write_robot_identification
 from .servo.asymmetry import Asymmetry as Asymmetry
 from .servo.bench_effects_file import BenchEffectsLike as BenchEffectsLike

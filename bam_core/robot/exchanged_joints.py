@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.robot.run import RobotRun
+from bam_core.text.exchange_findings import ExchangedReadings
 from bam_core.text.finding import log_findings
-from bam_core.text.robot_run_findings import ExchangedReadings
 
 log = logging.getLogger(__name__)
 

@@ -15,6 +15,7 @@ from bam_core.robot.bands import coverage, error_scales, half_widths
 from bam_core.robot.benches import SearchBenches
 from bam_core.robot.estimates import deviation_estimates, parameter_estimates
 from bam_core.robot.exchanged_joints import in_own_columns
+from bam_core.robot.exchanged_names import exchanged_names
 from bam_core.robot.fit import RobotFit, fit_robot
 from bam_core.robot.late_joints import with_true_times
 from bam_core.robot.prediction import robot_prediction
@@ -22,7 +23,8 @@ from bam_core.robot.result import RobotIdentification, RobotModelFit, RobotParam
 from bam_core.robot.search_benches import search_benches
 from bam_core.robot.settings import DEFAULT_SETTINGS, RobotIdentifySettings
 from bam_core.robot.unknowns import Unknowns, bodies_for, with_friction_model
-from bam_core.robot.validation import errors_of, simulate_runs, validate_robot
+from bam_core.robot.validation import RobotValidation, errors_of, simulate_runs
+from bam_core.servo.model import ServoModel
 from bam_core.text.finding import log_findings
 from bam_core.text.robot_result_findings import NoBand
 
@@ -53,6 +55,7 @@ def identify_robot(
     log_findings(log, unusual_supplies(task.servos.values(), [run.supply_voltage for run in task.runs]))
     own = in_own_columns(task.runs)
     runs = with_true_times(task.bench, own, task.joints, task.given, task.types)
+    log_findings(log, exchanged_names(task.bench, runs, task.joints, task.given))
     count = len(task.train)
     task = replace(task, train=runs[:count], test=runs[count:])
     return fit_models(task, settings, progress=progress, fitted=fitted, finished=finished)
@@ -175,8 +178,15 @@ def _fitted(
         bands=bands,
         coverage=coverage(task.test, task.joints, simulated, bands),
         prediction=robot_prediction(fit, task.train, task.joints, simulated),
-        servos_alone=validate_robot(task.bench, task.test, task.joints, servos) if task.test else None,
+        servos_alone=_errors_alone(task, servos),
     )
+
+
+def _errors_alone(task: RobotTask, servos: Mapping[str, ServoModel]) -> RobotValidation | None:
+    """Return errors on the test runs without deviations; None without test runs."""
+    if not task.test:
+        return None
+    return errors_of(task.test, task.joints, simulate_runs(task.bench, task.test, servos))
 
 
 def _unknowns(task: RobotTask, settings: RobotIdentifySettings, model: str) -> Unknowns:

@@ -75,32 +75,6 @@ class RobotValidation:
         }
 
 
-def validate_robot(
-    bench: RobotBench,
-    runs: Sequence[RobotRun],
-    joints: Sequence[str],
-    servos: Mapping[str, ServoModel],
-    deviations: RobotDeviations = NO_DEVIATIONS,
-    *,
-    done: Callable[[str], None] = lambda run: None,
-) -> RobotValidation:
-    """Simulate every run and compare.
-
-    Args:
-        bench: the robot.
-        runs: to follow.
-        joints: that count.
-        servos: by joint.
-        deviations: of this robot.
-        done: called with the name of each run.
-
-    Raises:
-        BamError: a run cannot be simulated.
-    """
-
-    return errors_of(runs, joints, simulate_runs(bench, runs, servos, deviations, done=done))
-
-
 def simulate_runs(
     bench: RobotBench,
     runs: Sequence[RobotRun],

@@ -313,30 +313,3 @@ class LateJoint(Finding):
             *done,
             f"Check the bus and the gains of {self.joint}.",
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExchangedReadings(Finding):
-    """Joints whose readings follow the goals of another one.
-
-    Attributes:
-        runs: names.
-        joints: joint, and in whose column its readings are.
-    """
-
-    kind: str = field(default="exchanged_readings", init=False)
-    runs: tuple[str, ...]
-    joints: tuple[tuple[str, str], ...]
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """Which, what was done, and what to check."""
-        pairs = listed([f"those of {joint} in {column}" for joint, column in self.joints], most=6)
-        is_order = {joint for joint, _ in self.joints} == {column for _, column in self.joints}
-        return (
-            f"{listed(self.runs)}: readings are in columns of other joints.",
-            f"Goals show it: {pairs}.",
-            "They were put back." if is_order else "Nothing was put back, as columns are missing.",
-            "Correct the order of the recorded columns, or the map.",
-            "If goals are exchanged and not readings, correct theirs.",
-        )

@@ -18,10 +18,10 @@ from matplotlib.figure import Figure
 
 from bam_core.errors import Malformed, Unreadable
 from bam_core.mujoco.robot_file import load_robot
+from bam_core.robot.checked_validation import validate_robot
 from bam_core.robot.csv_run import read_csv_run
 from bam_core.robot.joints import chosen_joints, servos_by_joint
 from bam_core.robot.simulation import RobotBench
-from bam_core.robot.validation import validate_robot
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo
 from papers.bam.identified import IdentifiedServo

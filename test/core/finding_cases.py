@@ -32,6 +32,7 @@ from bam_core.text.description_findings import (
     UnusableMeshes,
 )
 from bam_core.text.error_findings import ErrorsDiffer, OpenLoopErrors, Outliers, ShortErrors, TestError
+from bam_core.text.exchange_findings import ExchangedNames, ExchangedReadings
 from bam_core.text.finding import Finding
 from bam_core.text.fit_findings import (
     AtBound,
@@ -97,7 +98,6 @@ from bam_core.text.robot_run_findings import (
     CountedTurns,
     DerivativeGainUnknown,
     DerivedRanges,
-    ExchangedReadings,
     LateJoint,
     NoInterval,
     OtherRate,
@@ -384,6 +384,7 @@ EXAMPLES: tuple[Finding, ...] = (
         )
         for is_corrected in (True, False)
     ),
+    ExchangedNames(joints=("lift", "elbow"), error=0.031, other_error=0.012),
     ExchangedReadings(runs=NAMES, joints=(("lift", "elbow"), ("elbow", "lift"))),
     ExchangedReadings(runs=("one",), joints=(("lift", "elbow"),)),
     UnfinishedServo(file="out/mx106_m1.yaml"),

@@ -82,6 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from bam_core.identification.settings import resolve_models
     from bam_core.robot.evidence_checks import require_evidence, require_excitation
+    from bam_core.robot.exchanged_names import exchanged_names
     from bam_core.robot.frame_rate import rate_findings
     from bam_core.robot.identification import fit_models
     from bam_core.robot.joint_direction import direction_findings
@@ -122,7 +123,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
     rates = rate_findings(case.bench, train, case.joints, task.given)
     directions = direction_findings(case.bench, train, case.joints, task.given)
-    log_findings(log, (*findings, *require_excitation(task), *directions, *rates))
+    names = exchanged_names(case.bench, train, case.joints, task.given)
+    log_findings(log, (*findings, *names, *require_excitation(task), *directions, *rates))
     with tqdm(desc="identify", unit=" steps", disable=None, leave=False) as bar:
 
         def report(words: str) -> None:

@@ -84,6 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from bam_core.robot.bands import coverage
+    from bam_core.robot.exchanged_names import exchanged_names
     from bam_core.robot.frame_rate import rate_findings
     from bam_core.robot.joint_direction import direction_findings
     from bam_core.robot.late_joints import with_true_times
@@ -103,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     runs = with_true_times(case.bench, case.runs, case.joints, servos, case.types, deviations)
     case = replace(case, runs=runs)
     filmed = _filmed(arguments.filmed, runs)
-    for findings in (direction_findings, rate_findings):
+    for findings in (exchanged_names, direction_findings, rate_findings):
         log_findings(log, findings(case.bench, case.runs, case.joints, servos, deviations))
     predictions = _predictions(models) if arguments.draws else {}
     validations, coverages = {}, {}

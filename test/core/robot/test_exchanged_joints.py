@@ -12,7 +12,7 @@ import pytest
 from bam_core.robot.exchanged_joints import exchanged_joints, with_own_readings
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.run import RobotRun
-from bam_core.text.robot_run_findings import ExchangedReadings
+from bam_core.text.exchange_findings import ExchangedReadings
 from test.core.finding_cases import logged
 from test.core.whole_robot_cases import recorded, servos, write_csv
 

@@ -188,7 +188,7 @@ def test_parameters_are_written_before_errors_are_known(
 ) -> None:
     fit_at_once(monkeypatch, spread=0.1)
     errors_of = identification.errors_of
-    failures = iter([None, None, None, BadData("run2", "cannot be simulated"), RuntimeError("a bug")])
+    failures = iter([None, None, None, None, BadData("run2", "cannot be simulated"), RuntimeError("a bug")])
 
     def fails_with_m2_and_m4(*words: object) -> object:
         if (failure := next(failures)) is not None:

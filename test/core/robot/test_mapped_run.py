@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from bam_core.errors import Malformed, UnknownName
+from bam_core.robot.checked_validation import validate_robot
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.run import RobotRun
-from bam_core.robot.validation import validate_robot
 from test.core.refusals import refused
 from test.core.whole_robot_cases import JOINTS, bench, recorded, servos, write_csv
 

@@ -10,11 +10,11 @@ import pytest
 
 from bam_core.errors import BadData, Missing
 from bam_core.recordings.recording_map import RecordingMap
+from bam_core.robot.checked_validation import validate_robot
 from bam_core.robot.gaps import SETTLING
 from bam_core.robot.run import RobotRun
 from bam_core.robot.run_findings import run_findings
 from bam_core.robot.screening import screened_run
-from bam_core.robot.validation import validate_robot
 from bam_core.text.left_out import Reason
 from bam_core.text.robot_run_findings import CountedTurns, RunLeftOut
 from test.core.refusals import refused

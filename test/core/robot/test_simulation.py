@@ -13,9 +13,9 @@ import pytest
 from bam_core.errors import Missing, UnknownName
 from bam_core.mujoco import ServoActuation, compile_robot, equip
 from bam_core.mujoco.robot_file import load_robot
+from bam_core.robot.checked_validation import validate_robot
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.simulation import SETTLING, RobotBench
-from bam_core.robot.validation import validate_robot
 from test.core.refusals import refused
 from test.core.whole_robot_cases import ARM, JOINTS, arm, bench, goals, servos
 
