@@ -212,9 +212,10 @@ void BamSystem::attach()
 
 CallbackReturn BamSystem::on_activate(const rclcpp_lifecycle::State &)
 {
-  halted_ = reset_was_ = false;
+  reset_was_ = false;
   resetting_ = 0;
-  for (const Joint & joint : joints_) {  // commands of an earlier time would move the joints at once
+  for (Joint & joint : joints_) {  // commands of an earlier time would move the joints at once
+    joint.halted = false;
     for (const std::string & interface : {joint.goal, joint.torque}) {
       if (!interface.empty()) {
         set_command(interface, kNothing);
@@ -264,6 +265,22 @@ CallbackReturn BamSystem::on_error(const rclcpp_lifecycle::State &)
   return CallbackReturn::SUCCESS;  // the system is unconfigured now, and may be configured again
 }
 
+return_type BamSystem::perform_command_mode_switch(
+  const std::vector<std::string> & start, const std::vector<std::string> & stop)
+{
+  for (Joint & joint : joints_) {
+    if (joint.goal.empty()) {
+      continue;
+    }
+    const bool starts = std::find(start.begin(), start.end(), joint.goal) != start.end();
+    if (starts || std::find(stop.begin(), stop.end(), joint.goal) != stop.end()) {
+      joint.claimed = starts;
+      set_command(joint.goal, kNothing);  // what the controller before left would move the joint
+    }
+  }
+  return return_type::OK;
+}
+
 return_type BamSystem::read(const rclcpp::Time &, const rclcpp::Duration &)
 {
   client_->read(state_);  // the former state ages where that fails
@@ -278,14 +295,21 @@ return_type BamSystem::read(const rclcpp::Time &, const rclcpp::Duration &)
       state_.fault[0] != 0 ? ", " : "; is it alive?", state_.fault);
     return return_type::ERROR;
   }
-  if (is_stopped() && !halted_) {
-    halted_ = true;
+  bool is_new = false;
+  for (Joint & joint : joints_) {
+    is_new |= is_stopped(joint) && !std::exchange(joint.halted, joint.halted || is_stopped(joint));
+  }
+  if (is_new) {
     RCLCPP_ERROR(get_logger(), "torque off: %s", state_.fault);
   }
   if (resetting_ != 0 && state_.answered == resetting_) {
     resetting_ = 0;
-    halted_ = is_stopped();
-    RCLCPP_INFO(get_logger(), "reset_fault: %s", halted_ ? state_.fault : "done");
+    bool stays = false;
+    for (Joint & joint : joints_) {
+      joint.halted = is_stopped(joint);
+      stays |= joint.halted;
+    }
+    RCLCPP_INFO(get_logger(), "reset_fault: %s", stays ? state_.fault : "done");
   }
   return return_type::OK;
 }
@@ -302,7 +326,8 @@ return_type BamSystem::write(const rclcpp::Time &, const rclcpp::Duration &)
     if (!wants_torque(torque_) || !wants_torque(joint.torque)) {
       torque = BAM_TORQUE_OFF;
     } else {
-      torque = halted_ || std::isnan(goal) ? BAM_TORQUE_UNNAMED : BAM_TORQUE_ON;
+      const bool silent = !joint.claimed || joint.halted || std::isnan(goal);
+      torque = silent ? BAM_TORQUE_UNNAMED : BAM_TORQUE_ON;
     }
   }
   client_->write(command_);
@@ -327,10 +352,9 @@ bool BamSystem::reset_is_asked()
   return !std::exchange(reset_was_, is) && is;
 }
 
-bool BamSystem::is_stopped() const
+bool BamSystem::is_stopped(const Joint & joint) const
 {
-  return std::any_of(
-    joints_.begin(), joints_.end(), [this](const Joint & joint) { return state_.stopped[joint.place] != 0; });
+  return state_.stopped[joint.place] != 0;
 }
 
 void BamSystem::release()

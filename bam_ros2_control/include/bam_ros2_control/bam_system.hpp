@@ -35,8 +35,10 @@ using CallbackReturn = hardware_interface::CallbackReturn;
 /// A gpio may have the command interfaces torque (0: off on all joints) and reset_fault (from 0 to 1: end a
 /// fault whose cause has passed), and the state interfaces fault, latched, torque, sample and taken.
 ///
-/// In a fault nothing is commanded until reset_fault has ended it. The driver dies, is deactivated or loses its
-/// bus: read returns ERROR, and the system has to be configured again.
+/// A joint that no controller claims is commanded nothing, whatever value its last controller left.
+///
+/// In a fault its joints are commanded nothing until reset_fault has ended it. The driver dies, is deactivated
+/// or loses its bus: read returns ERROR, and the system has to be configured again.
 class BamSystem : public hardware_interface::SystemInterface
 {
 public:
@@ -47,6 +49,8 @@ public:
   CallbackReturn on_cleanup(const rclcpp_lifecycle::State & before) override;
   CallbackReturn on_shutdown(const rclcpp_lifecycle::State & before) override;
   CallbackReturn on_error(const rclcpp_lifecycle::State & before) override;
+  hardware_interface::return_type perform_command_mode_switch(
+    const std::vector<std::string> & start, const std::vector<std::string> & stop) override;
   hardware_interface::return_type read(
     const rclcpp::Time & time, const rclcpp::Duration & period) override;
   hardware_interface::return_type write(
@@ -68,7 +72,9 @@ private:
     std::string kind;     // name of its command interface; empty: it is only read
     std::string goal;     // whole name of that
     std::string torque;   // whole name of its command interface torque; empty: it has none
-    size_t place = 0;     // in the shared memory
+    size_t place = 0;      // in the shared memory
+    bool claimed = false;  // by an active controller
+    bool halted = false;   // a fault of it was seen, and has not been reset
   };
 
   void check_description() const;
@@ -76,7 +82,7 @@ private:
   void publish_state();
   bool wants_torque(const std::string & interface) const;
   bool reset_is_asked();
-  bool is_stopped() const;
+  bool is_stopped(const Joint & joint) const;
   void release();
 
   std::string segment_;
@@ -87,7 +93,6 @@ private:
   std::unique_ptr<SharedClient> client_;
   BamState state_ = {};
   BamCommand command_ = {};
-  bool halted_ = false;         // a fault was seen, and has not been reset
   bool reset_was_ = false;      // value of reset_fault in the last cycle
   uint64_t resetting_ = 0;      // request that is not answered yet; 0: none
 };
