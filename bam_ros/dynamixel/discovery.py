@@ -13,6 +13,7 @@ from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTable, Contro
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.register import Register
+from bam_ros.dynamixel.state_block import direct_block
 from bam_ros.text.dynamixel_notices import SearchBegun, numbers_list
 
 BAUD_RATES = (57600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115200)
@@ -136,6 +137,7 @@ def find_servos(
     rates = list(dict.fromkeys([*([baud_rate] if baud_rate else []), *baud_rates]))
     protocols = (protocol,) if protocol else _PROTOCOLS
     reported = not search
+    damaged: dict[int, int] = {}  # id -> baud rate
     rare = [rate for rate in RARE_BAUD_RATES if rate not in rates] if search else []
     for rate in (*rates * _SWEEPS, *rare):
         if rate != rates[0] and not reported:
@@ -145,19 +147,52 @@ def find_servos(
         present = _answering(links, ids, tries=_PINGS)
         if present:  # the rate is right: what is missing may be lost answers alone
             present |= _answering(links, [servo for servo in ids if servo not in present], tries=_TRIES)
+        damaged |= {servo: rate for link in links for servo in link.damaged if servo not in damaged}
         if len(present) == len(ids):
-            return FoundServos(
-                baud_rate=rate, tables={servo: _identify(present[servo], servo, tables) for servo in ids}
-            )
+            models = {servo: _identify(present[servo], servo, tables) for servo in ids}
+            for servo, table in models.items():
+                _require_alone(present[servo], servo, table)
+            return FoundServos(baud_rate=rate, tables=models)
         if present:
             missing = [servo for servo in ids if servo not in present]
+            _require_undamaged({servo: damaged[servo] for servo in missing if damaged.get(servo) == rate})
             elsewhere = _search_elsewhere(port, missing, [rate, *rates], stop) if search else {}
             raise _incomplete(port, rate, present, missing, elsewhere)
     if not reported:
         report(str(_plan(port, ids, rates, protocols, len(rare))))
+    _require_undamaged(damaged)
     if search and protocol:
         _require_protocol(port, protocol, _search_elsewhere(port, ids, rates, stop))
     raise _nothing(port, ids, rates, stop, search)
+
+
+def _require_undamaged(damaged: Mapping[int, int]) -> None:
+    """Refuse ids of which only damaged answers come, each with the baud rate at which they do."""
+    for servo, rate in damaged.items():
+        raise Conflict(
+            f"id {servo}",
+            f"answers at {rate} baud, and its answers are damaged",
+            expected="one servo of this id",
+            advice="give each servo an id of its own, connecting one at a time; else check the cable",
+        )
+
+
+def _require_alone(link: Link, servo: int, table: ControlTable) -> None:
+    """Refuse two servos of one id and one model; raises Conflict.
+
+    So far they have answered with the same bits. They measure another position, voltage or temperature, and
+    then their answers damage each other.
+    """
+    block = direct_block(table)
+    try:
+        link.read_block((servo,), block.address, block.length)
+    except (BusTimeout, BusCorrupt) as error:
+        raise Conflict(
+            f"id {servo}",
+            "answers pings, and damaged answers come where it is read",
+            expected="one servo of this id",
+            advice="give each servo an id of its own, connecting one at a time; else check the cable",
+        ) from error
 
 
 def _require_protocol(port: SerialPort, protocol: int, elsewhere: Mapping[int, tuple[int, int]]) -> None:

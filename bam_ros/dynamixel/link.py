@@ -46,6 +46,8 @@ class Link:
         self.protocol = protocol
         self.taken, self.taken_at = 0, 0.0
         """When servos took the state that was read last: ns since the epoch, and s, monotonic."""
+        self.damaged: set[int] = set()
+        """Ids whose pings brought an answer that was damaged."""
         self._handler: Any = self._make_handler()
         self._single: dict[tuple[int, int, int], BlockRead] = {}  # what was read of one servo before
 
@@ -59,6 +61,8 @@ class Link:
         if self.protocol == 2:
             packet = [0, 0, 0, 0, servo, 3, 0, sdk.INST_PING, 0, 0]
         _, result, _ = self._handler.txRxPacket(self.port, packet)
+        if result == sdk.COMM_RX_CORRUPT:
+            self.damaged.add(servo)
         return bool(result == sdk.COMM_SUCCESS)
 
     def pinged_model(self, servo: int) -> int | None:

@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.identification.settings import resolve_models
     from bam_core.robot.evidence_checks import require_evidence, require_excitation
     from bam_core.robot.exchanged_names import exchanged_names
-    from bam_core.robot.frame_rate import rate_findings
+    from bam_core.robot.frame_rate import rate_findings, require_seconds
     from bam_core.robot.identification import fit_models
     from bam_core.robot.joint_direction import direction_findings
     from bam_core.robot.late_joints import with_true_times
@@ -105,6 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
     case = robot_case(arguments)
     train, test, excluded = _split(case, arguments.test or (), arguments)
     given = {joint: case.servos[name] for joint, name in case.types.items()}
+    require_seconds(case.bench, train, case.joints, given)
     runs = with_true_times(case.bench, [*train, *test], case.joints, given, case.types)
     train, test = runs[: len(train)], runs[len(train) :]
     findings = require_evidence(train, case.joints, case.types, models)

@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from bam_core.robot.bands import coverage
     from bam_core.robot.exchanged_names import exchanged_names
-    from bam_core.robot.frame_rate import rate_findings
+    from bam_core.robot.frame_rate import rate_findings, require_seconds
     from bam_core.robot.joint_direction import direction_findings
     from bam_core.robot.late_joints import with_true_times
     from bam_core.robot.prediction import LEAST_DRAWS, MOST_DRAWS
@@ -101,6 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     _filmed(arguments.filmed, case.runs)
     model, (servos, folder) = next(iter(models.items()))
     deviations = _deviations(arguments.deviations, folder, model)
+    require_seconds(case.bench, case.runs, case.joints, servos, deviations)
     runs = with_true_times(case.bench, case.runs, case.joints, servos, case.types, deviations)
     case = replace(case, runs=runs)
     filmed = _filmed(arguments.filmed, runs)

@@ -31,6 +31,7 @@ _STEP = 0.01  # s between samples that are compared with the goal
 _LATEST = 0.5  # s that an arm may be late; a pendulum on a weak servo is up to half a period
 _WRITTEN = 0.05  # rad; nearer to its script, a position was written and not measured,
 _SCRIPTED = 5.0  # if it is so many times nearer than the goal
+_TIME_FACTORS = (0.1, 10.0, 0.01, 100.0)  # s for what is not
 _GOAL_MATCHES_SCRIPT = 0.01  # rad; a goal nearer to its script than this is the script
 _MAX_GRAVITY_ANGLE = 0.13  # rad; beyond the zero offsets that a fit looks for
 _SURE = 6.0  # standard errors; friction of one direction feigns up to 5
@@ -63,6 +64,7 @@ def require_informative(servo: ServoModel, recordings: Sequence[Recording]) -> N
             _require_liftable(servo, recording)
             _require_motion(recording)
             _require_one_turn(recording)
+            _require_times(recording)
             _require_order(recording)
             _require_following(recording)
             if _require_near_goals(recording):
@@ -147,6 +149,27 @@ def _require_one_turn(recording: Recording) -> None:
             expected="at most a turn, 6.28, on a pendulum bench",
             advice="give radians, not degrees, or leave the log out",
         )
+
+
+def _require_times(recording: Recording) -> None:
+    """Compare with the script, where it is a known one: at which times did it have these goals?"""
+    if recording.script not in SCRIPTS:
+        return
+    script = SCRIPTS[recording.script].goal_position
+
+    def off(factor: float) -> float:
+        return float(np.sqrt(np.mean((recording.goal_position - script(factor * recording.time)) ** 2)))
+
+    given = off(1.0)
+    for factor in _TIME_FACTORS:
+        if given > _GOAL_MATCHES_SCRIPT and off(factor) < min(_GOAL_MATCHES_SCRIPT, 0.5 * given):
+            times = f"{max(factor, 1.0 / factor):g} times too {'short' if factor > 1.0 else 'long'}"
+            raise BadData(
+                "timestamp",
+                f"is {times} for goal_position, off {recording.script} by {given:.2g} rad",
+                expected=f"seconds, at which it is off by {off(factor):.2g}",
+                advice="correct the times, as with time_unit in a map",
+            )
 
 
 def _require_order(recording: Recording) -> None:

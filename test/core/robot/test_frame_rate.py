@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bam_core.robot.frame_rate import rate_findings
+from bam_core.errors import BadData
+from bam_core.robot.frame_rate import rate_findings, require_seconds
 from bam_core.robot.run import RobotRun
+from test.core.refusals import refused
 from test.core.whole_robot_cases import JOINTS, bench, recorded, servos
 
 
@@ -33,3 +35,22 @@ def test_a_rate_that_was_not_kept_is_named(factor: float, shown: float, run: Rob
 def test_times_that_were_measured_are_believed(run: RobotRun) -> None:
     jitter = 1e-3 * np.random.default_rng(0).uniform(size=len(run.time))
     assert rate_findings(bench(), [replace(run, time=0.5 * run.time + jitter)], JOINTS, servos("m1")) == []
+
+
+def test_times_that_are_ten_times_too_long_are_refused_measured_or_not(run: RobotRun) -> None:
+    require_seconds(bench(), [run], JOINTS, servos("m1"))
+    jitter = 1e-4 * np.random.default_rng(0).uniform(size=len(run.time))
+    for time in (10.0 * run.time, 10.0 * (run.time + jitter)):
+        with refused(BadData, thing=f"{run.name}, time"):
+            require_seconds(bench(), [replace(run, time=time)], JOINTS, servos("m1"))
+
+
+def test_times_that_are_ten_times_too_short_are_refused(run: RobotRun) -> None:
+    with refused(BadData, thing=f"{run.name}, time"):
+        require_seconds(bench(), [replace(run, time=0.1 * run.time)], JOINTS, servos("m1"))
+
+
+def test_gains_that_are_wrong_are_no_wrong_times(run: RobotRun) -> None:
+    for share in (0.25, 4.0):
+        assert run.kp is not None
+        require_seconds(bench(), [replace(run, kp=share * 20.0)], JOINTS, servos("m1"))

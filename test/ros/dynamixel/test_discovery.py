@@ -13,7 +13,9 @@ from bam_ros.driver.servo_bus import BusGone
 from bam_ros.dynamixel.discovery import BAUD_RATES, RARE_BAUD_RATES, NoServoAnswers, find_servos
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
+from bam_ros.emulators.dynamixel.builder import BusSetup, build_servo
 from bam_ros.text.dynamixel_notices import SearchBegun
+from test.core.refusals import refused
 from test.ros.ros_helpers import VirtualServos
 
 MakeVirtual = Callable[..., VirtualServos]
@@ -181,3 +183,18 @@ def test_a_search_can_be_stopped(virtual_servos: MakeVirtual, open_port: OpenPor
     with pytest.raises(Unavailable, match="stopped"):
         find_servos(port, [1], stop=stop)
     assert next(asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("servo", "other"),
+    [("mx106", "mx106"), ("xm430_w350", "xm430_w350"), ("xm430_w350", "xl330")],
+)
+def test_two_servos_of_one_id_are_refused(
+    servo: str, other: str, virtual_servos: MakeVirtual, open_port: OpenPort
+) -> None:
+    """Also two of one model, whose models answer with the same bits, and two of which no answer is whole."""
+    virtual = virtual_servos(servo=servo, ids=(1, 2))
+    second = BusSetup(servo=other, seed=1000, ids=(1, 2))
+    virtual.bus.double = build_servo(second, 1, virtual.bus.servos[1].bench.time)
+    with refused(Conflict, thing="id 2"):
+        find_servos(open_port(virtual.path), (1, 2))

@@ -42,6 +42,12 @@ def test_recordings_of_a_sound_bench_are_informative(xl330: Path) -> None:
     require_informative(load_servo("xl330"), logs)
 
 
+@pytest.mark.parametrize("factor", [0.1, 10.0])
+def test_times_that_are_ten_times_those_of_the_script_are_refused(run: Recording, factor: float) -> None:
+    refuse(replace(run, time=factor * run.time), "timestamp")
+    require_informative(SERVO, [replace(run, time=1.001 * run.time)])
+
+
 @pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.parametrize("kp", [2.0, 8.0, 32.0])
 def test_an_arm_that_lags_far_behind_its_goal_tells_something(script: str, kp: float) -> None:
