@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING
 
 from bam_core.errors import Conflict, WrongType
 from bam_core.files.atomic_file import require_file, write_text
+from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import mujoco
+
+    from bam_core.mujoco.native import NativeServo
 
 _SUFFIXES = (".xml", ".mjcf", ".urdf")
 _NOT_FOR_ROBOTS = ("to", "draws", "motion", "seed", "bench", "actuator", "lerobot")
@@ -80,11 +85,14 @@ def export_robot(sources: list[str], output: Path, arguments: argparse.Namespace
     names = servos_by_joint(spec, servo_words(arguments.servos))
     texts = {name: _text(getattr(arguments, name)) for name in ("kp", "kd", "ki")}
     given = argparse.Namespace(robot=robot, vin=arguments.vin, **texts)
-    equip_native(spec, native_servos(names, given))
+    servos = native_servos(names, given)
+    equip_native(spec, servos)
     compile_robot(spec)
     _find_assets_from(output, spec, Path(robot))
     write_text(output, spec.to_xml())
     print(f"wrote {output}: servos on {', '.join(names)}; import bam_core before MuJoCo loads it")
+    print("gains and supply in it (a gain without JOINT= is that of all joints):")
+    print(_gains(servos))
 
 
 def _find_assets_from(output: Path, spec: mujoco.MjSpec, robot: Path) -> None:
@@ -92,6 +100,19 @@ def _find_assets_from(output: Path, spec: mujoco.MjSpec, robot: Path) -> None:
     for directory in ("meshdir", "texturedir"):
         place = robot.resolve().parent / getattr(spec, directory)
         setattr(spec, directory, os.path.relpath(place, output.resolve().parent))
+
+
+def _gains(servos: Mapping[str, NativeServo]) -> str:
+    """Return a row per joint: its servo, gains in firmware units, and supply in V."""
+    from bam_core.servo.model import load_servo
+
+    rows = []
+    for joint, native in servos.items():
+        servo = load_servo(native.servo)
+        kp = servo.firmware.factory_kp if native.kp is None else native.kp
+        supply = servo.nominal_voltage if native.supply_voltage is None else native.supply_voltage
+        rows.append((joint, servo.name, *(f"{value:g}" for value in (kp, native.ki, native.kd, supply))))
+    return format_table(("joint", "servo", "kp", "ki", "kd", "supply [V]"), rows)
 
 
 def _text(value: float | str | None) -> str | None:

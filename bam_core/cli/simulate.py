@@ -30,6 +30,7 @@ FIRST_SCREEN = (
     "--view",
     "--robot",
     "--servos",
+    "--motion",
 )
 
 _FINEST_DT, _COARSEST_DT = 1e-5, 0.1  # s; MuJoCo refuses what is unstable below that

@@ -38,13 +38,14 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.plots.save import save_figure
     from bam_core.robot.joints import servos_by_joint
     from bam_core.robot.motion import read_motion
-    from bam_core.servo.gains import gain_of
+    from bam_core.servo.gains import gain_from_text, gain_of
 
     if arguments.view:
         raise Conflict("--view", "has sliders for goals", expected="no --motion beside it")
     if arguments.output:
         require_directory(arguments.output)
-    motion = read_motion(arguments.motion)
+    kp = None if arguments.kp is None else gain_from_text("--kp", arguments.kp)
+    motion = read_motion(arguments.motion, kp)
     spec = load_robot(arguments.robot)
     servos = native_servos(servos_by_joint(spec, servo_words(arguments.servos)), arguments)
     for joint in motion.joints:

@@ -131,10 +131,14 @@ def write_motion(motion: RobotMotion, path: str | os.PathLike[str]) -> None:
     write_text(path, text.getvalue())
 
 
-def read_motion(path: str | os.PathLike[str]) -> RobotMotion:
+def read_motion(path: str | os.PathLike[str], kp: Gain | None = None) -> RobotMotion:
     """Read a CSV file; a recording that has these columns may be played again.
 
     Columns: `time`, `goal:JOINT`, and `kp` or `kp:JOINT`; `kd` and `ki` likewise, which are else 0.
+
+    Args:
+        path: of the file.
+        kp: position gain that overrides the file's, firmware units; the file needs none then.
 
     Raises:
         BamError: the file cannot be read, a column is missing or holds no numbers, or the gain changes.
@@ -146,7 +150,7 @@ def read_motion(path: str | os.PathLike[str]) -> RobotMotion:
         joints = [name.removeprefix(_GOAL) for name in goals]
         columns = [column for name in _GAINS for column in (name, *(f"{name}:{joint}" for joint in joints))]
         gains = [column for column in columns if column in header]
-        if _TIME not in header or not gains or not goals:
+        if _TIME not in header or not (gains or kp) or not goals:
             raise Malformed(path, "is no motion", expected="columns time, goal:JOINT and kp")
         return [_TIME, *gains, *goals]
 
@@ -158,7 +162,8 @@ def read_motion(path: str | os.PathLike[str]) -> RobotMotion:
         if np.ptp(values) > 0.0:
             raise BadData(f"{path}, {name}", "changes during the motion", advice="split it")
     try:
-        kp, kd, ki = (_gain(gains, name, joints) for name in _GAINS)
+        own_kp, kd, ki = (_gain(gains, name, joints) for name in _GAINS)
+        kp = over(own_kp, kp, joints, "the motion")
         if kp is None:
             raise Missing("kp", "a positive number")
         return RobotMotion(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from bam_core.cli.ending import terminable
 from bam_core.cli.logs import add_test
 from bam_core.cli.robot.case import RobotCase, add_runs, robot_case, run_settings
+from bam_core.cli.robot.gain_table import gain_table
 from bam_core.errors import Conflict, Missing, UnknownName, WrongType
 from bam_core.text.comma_list import comma_list
 from bam_core.text.table import format_table
@@ -147,6 +148,7 @@ def run(arguments: argparse.Namespace) -> int:
     _warn_unfinished(output, arguments.output)
     verdict = robot_verdict(result)
     print(verdict.lines[0])
+    print(gain_table(case.joints, case.types, runs), end="\n\n")
     print(_tables(result))
     print(
         f"{time.monotonic() - start:.0f} s in all; wrote {Path(arguments.output)}, validate it with: "

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bam_core.cli.logs import add_params
 from bam_core.cli.opengl import require_opengl
 from bam_core.cli.robot.case import add_runs, params_by_model, robot_case
+from bam_core.cli.robot.gain_table import gain_table
 from bam_core.errors import Conflict, Missing, OutOfRange, UnknownName
 from bam_core.files.atomic_file import require_file, write_text
 from bam_core.text.table import format_table
@@ -137,6 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
         if case.excluded:
             content["excluded"] = [excluded.summary() for excluded in case.excluded]
         write_text(arguments.json, json.dumps(content, indent=2) + "\n")
+    print(gain_table(case.joints, case.types, case.runs), end="\n\n")
     print(_table(validations, case.runs))
     if coverages:
         print(_coverage_table(coverages))

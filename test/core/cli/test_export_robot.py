@@ -14,6 +14,7 @@ from bam_core.cli import execute, main
 from bam_core.errors import BamError, Conflict, Missing, UnknownName, WrongType
 from bam_core.mujoco.native import NativeServo, equip_native
 from bam_core.mujoco.robot_file import load_robot
+from bam_core.servo.model import load_servo
 from test.core.refusals import refused
 from test.core.whole_robot_cases import ARM
 
@@ -44,6 +45,17 @@ def test_the_file_moves_as_the_equipped_robot(robot: str) -> None:
     )
     written = mujoco.MjModel.from_xml_path("equipped.xml")
     assert held(written) == pytest.approx(held(spec.compile()), abs=1e-6)
+
+
+def test_the_gains_of_every_joint_are_printed(robot: str, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--kp", "shoulder=16", "--kd", "8", "--vin", "11"]
+    assert main(["export", robot, *SERVOS, *options, "--output", "equipped.xml"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[-2:]]
+    factory = load_servo("mx64").firmware.factory_kp
+    assert rows == [
+        ["shoulder", "mx106", "16", "0", "8", "11"],
+        ["elbow", "mx64", f"{factory:g}", "0", "8", "11"],
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from bam_core.errors import BadData, BamError, Missing, OutOfRange, UnknownName
+from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange, UnknownName
 from bam_core.mujoco import ServoActuation, compile_robot, equip
 from bam_core.robot.contacts import ContactCheck
 from bam_core.robot.motion import RobotMotion, read_motion, write_motion
@@ -203,3 +203,11 @@ def test_torques_and_speeds_of_a_trace_are_those_of_the_servos_in_python() -> No
     assert trace.torque[1:] == pytest.approx(np.array(torques), abs=2e-2)
     assert np.abs(trace.torque).max() > 0.5
     assert trace.state.shape == (len(trace.time), 2)
+
+
+def test_a_gain_that_is_given_needs_no_column(tmp_path: Path) -> None:
+    file = tmp_path / "motion.csv"
+    file.write_text("time,goal:a,goal:b\n0,0,0\n1,0.5,0.2\n2,0,0\n")
+    assert read_motion(file, 16.0).kp == 16.0
+    with pytest.raises(Malformed):
+        read_motion(file)
