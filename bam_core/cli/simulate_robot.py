@@ -110,6 +110,8 @@ def prepared(
 ) -> tuple[mujoco.MjModel, mujoco.MjData]:
     """Return the robot at its first keyframe, or as described, with servos that hold it there.
 
+    Of its numerical methods, those under which friction does not hold still are replaced.
+
     Args:
         spec: the description, which gets the servos.
         servos: by joint.
@@ -123,8 +125,10 @@ def prepared(
 
     from bam_core.mujoco.native import equip_native
     from bam_core.mujoco.robot import compile_robot
+    from bam_core.robot.simulation import use_exact_friction
 
     spec.option.timestep = dt
+    use_exact_friction(spec.option)
     has_goals = bool(spec.keys) and len(next(iter(spec.keys)).ctrl) > 0
     equip_native(spec, servos, start_contacts=start_contacts)
     model = compile_robot(spec)

@@ -43,6 +43,7 @@ _CURES = (
     ("positive eigenvalues", "correct the inertia of this link: no body has such moments and products"),
     ("Lengthrange computation", "give this actuator a lengthrange, or remove it where servos replace it"),
     ("perhaps this is an ASCII file", "convert this mesh to binary STL with fewer faces"),
+    ("mesh volume is too small", "leave this mesh out of collisions: it is flat, or it is inside out"),
     ("no decoder found for mesh file", "convert this mesh to binary STL or OBJ"),
     ("Error opening file", "put this file there, or correct its name in the description"),
 )

@@ -41,6 +41,12 @@ def servos_by_joint(spec: mujoco.MjSpec, words: Sequence[str]) -> dict[str, str]
         BamError: a word is no assignment, or names nothing in the robot.
     """
     joints = [joint for joint in spec.joints if joint.name and joint.type in _ONE_DOF]
+    if words and not joints:
+        raise Missing(
+            f"joints of model '{spec.modelname}'",
+            "a hinge with a name",
+            advice="name its joints, or give the description of another robot",
+        )
     coupled = followers(spec)
     turning = [joint.name for joint in joints if joint.type == _ONE_DOF[0] and joint.name not in coupled]
     chosen: list[dict[str, str]] = [{}, {}, {}]  # by class, by pattern, by name

@@ -123,7 +123,7 @@ class RobotBench:
         require_positive("simulation", step=step)
         prepared = spec.copy()
         prepared.option.timestep = step
-        _use_exact_friction(prepared.option)
+        use_exact_friction(prepared.option)
         prepare_root(prepared, root)
         for key in prepared.keys:  # no simulation begins there; controls would have to be kept for each one
             key.ctrl, key.act = [], []
@@ -343,7 +343,7 @@ def _at(times: Array, steps: Array, path: Array) -> Array:
     return np.stack([np.interp(times, steps, column) for column in path.T], axis=1)
 
 
-def _use_exact_friction(option: mujoco.MjOption) -> None:
+def use_exact_friction(option: mujoco.MjOption) -> None:
     """Replace numerical methods under which friction does not hold still; they are no property of a robot."""
     option.solver = mujoco.mjtSolver.mjSOL_NEWTON
     if option.integrator == mujoco.mjtIntegrator.mjINT_RK4:

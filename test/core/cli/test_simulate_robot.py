@@ -207,3 +207,11 @@ def test_a_robot_needs_one_source_of_goals(
     monkeypatch.setenv("DISPLAY", ":0")
     with refused(kind, thing=thing):
         execute(["simulate", "--robot", robot, *SERVOS, *options])
+
+
+def test_a_robot_with_rk4_and_another_solver_is_simulated_with_exact_friction() -> None:
+    text = """<mujoco><option integrator="RK4" solver="CG"/><worldbody><body>
+      <joint name="a"/><geom size="0.01" mass="0.1" pos="0.1 0 0"/></body></worldbody></mujoco>"""
+    model, _ = prepared(mujoco.MjSpec.from_string(text), {"a": NativeServo(servo="mx106")}, 1e-3)
+    assert model.opt.integrator == mujoco.mjtIntegrator.mjINT_EULER
+    assert model.opt.solver == mujoco.mjtSolver.mjSOL_NEWTON

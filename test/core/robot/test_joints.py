@@ -55,6 +55,12 @@ def test_words_that_name_nothing_are_refused() -> None:
         servos_by_joint(arm(), ["mx106"])
 
 
+def test_a_robot_without_a_named_hinge_has_no_joint_for_a_servo() -> None:
+    text = "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"
+    with refused(Missing, thing="joints of model 'MuJoCo Model'"):
+        servos_by_joint(mujoco.MjSpec.from_string(text), ["*=mx106"])
+
+
 def test_joints_that_count_are_named_or_left_out() -> None:
     joints = ("head_yaw", "head_pitch", "knee")
     assert chosen_joints(joints, []) == joints
