@@ -80,11 +80,12 @@ def test_it_prints_a_table_and_writes_the_results(tmp_path: Path, capsys: pytest
     first, *_ = lines = shown.out.splitlines()
     verdict = summary["verdict"]
     assert verdict["test_mae"] == chosen["test_mae"]
-    assert lines[-2:] == [
-        f"{headline(verdict['kind'])}: {verdict['sentence']}",
-        f"rule: {verdict['rule']}",
-    ]
-    assert first == lines[-2]
+    begin = len(lines) - 1 - lines[::-1].index(first)
+    assert first == f"{headline(verdict['kind'])}: {verdict['sentence']}"
+    reservations, *beside, rule = lines[begin + 1 :]
+    assert all(reason["sentence"] in reservations for reason in verdict["reasons"])
+    assert beside == [finding["sentence"] for finding in verdict["findings"]]
+    assert rule == f"rule: {verdict['rule']}"
     assert lines[2] == str(ShortErrors(errors=((0.25, short), (1.0, longer))))
     assert all(warning["sentence"] for warning in summary["warnings"])
 
