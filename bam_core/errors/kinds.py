@@ -62,6 +62,18 @@ class BamError(Exception):
         moved.args = (printable_line(f"{place}: {self}"),)
         return moved
 
+    def of_file(self: _E, path: object, name: str) -> _E:
+        """Return this error within a file; the name is in it once.
+
+        Args:
+            path: of the file.
+            name: of its content, at which the line may begin, as in "reach, position": left out there.
+        """
+        moved = self.within(path)
+        if (line := str(self)).startswith(f"{name}, "):
+            moved.args = (printable_line(f"{path}, {line[len(name) + 2 :]}"),)
+        return moved
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.args, self.__dict__)
 

@@ -68,7 +68,7 @@ def read_csv_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_
             supply_voltage=settings.get("vin"),
         )
     except (BadData, Missing) as error:
-        raise error.within(path) from None
+        raise error.of_file(path, path.stem) from None
 
 
 def _lacks(path: Path, header: Collection[str]) -> Malformed:

@@ -69,7 +69,7 @@ def read_npz_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO_
         if all(name in arrays for name in _PACE):
             return _of_pace(path, arrays, recording_map)
     except (BadData, Missing, Unsupported) as error:
-        raise error.within(path) if str(path) not in str(error) else error from None
+        raise error.of_file(path, path.stem) if str(path) not in str(error) else error from None
     if "times" in arrays and "data" in arrays:
         raise Malformed(
             path,

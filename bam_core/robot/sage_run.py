@@ -59,7 +59,7 @@ def read_sage_run(path: str | os.PathLike[str], recording_map: RecordingMap = NO
             position=positions[begun],
         )
     except (BadData, Missing) as error:
-        raise error.within(path) from None
+        raise error.of_file(path, path.resolve().name) from None
 
 
 def _joints(path: Path) -> list[str]:

@@ -142,7 +142,7 @@ def run(arguments: argparse.Namespace) -> int:
         RobotLinks(node, comma_list(arguments.driver), motion.joints) as robot,
     ):
         try:
-            wait_for_robot(robot.links, robot.clients, operator.tick)
+            wait_for_robot(robot.links, robot.clients, operator.tick, operator.show)
             require_playable(motion, robot.links, servos)
             require_clear(mapped, robot, contacts)
             if not arguments.yes:

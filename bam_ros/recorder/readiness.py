@@ -12,11 +12,13 @@ from rclpy.time import Time
 
 from bam_core.errors import Conflict, Unavailable, UnknownName
 from bam_ros.node.node_about import node_command
+from bam_ros.recorder.awaited_driver import AwaitedDriver, running_drivers
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
 from bam_ros.recorder.servo_check import require_gains, require_modelled_law, require_same_servo
 from bam_ros.recorder.servo_link import ServoLink
 from bam_ros.recorder.session import Session
+from bam_ros.text.notice import Notice
 
 _CLOCK_DIFFERENCE = 5.0  # s; more than any delay
 
@@ -28,6 +30,7 @@ def wait_for_bench(
     show: Callable[[str], None],
     tick: Tick,
     timeout: float | None = None,
+    notify: Callable[[Notice], None] = lambda notice: None,
 ) -> None:
     """Return when one driver sends states of the session's servo, torque off, and no other node commands it.
 
@@ -39,13 +42,14 @@ def wait_for_bench(
         tick: called about ten times a second; what it raises ends the wait.
         timeout: s until a driver that is not heard is not there; None: `Waits.discovery`. From
             `Waits.startup` on, the time in which a driver waits for its device does not count.
+        notify: called once or twice about a driver that is not heard.
 
     Raises:
         BamError: not so in time, another servo is on the bench, or it cannot hold one of the gains.
     """
     timeout = link.waits.discovery if timeout is None else timeout
     show("waiting for the driver")
-    start = time.monotonic()
+    start, awaited = time.monotonic(), AwaitedDriver(timeout, notify)
     while True:
         waited = time.monotonic() - start
         rivals = rivals_of(link)
@@ -60,6 +64,7 @@ def wait_for_bench(
                 require_gains(session, link.configuration)
                 require_modelled_law(session, link.configuration)
                 return
+        awaited.show_due(link, driver.driver, waited)
         if not rivals and waited > timeout:
             if timeout < link.waits.startup or driver.state(tick) != "unconfigured":
                 raise what_is_missing(link, driver, tick, timeout)
@@ -144,22 +149,13 @@ def what_is_missing(link: ServoLink[Any], driver: DriverClient, tick: Tick, time
             expected="active",
             advice=f"{log}, then configure and activate it, or restart it",
         )
-    running = _drivers(link)
+    running = running_drivers(link)
     return Unavailable(
         name,
         f"no states on {topics.states} for {timeout:g} s",
         expected=f"one of those that run: {', '.join(running)}" if running else "",
         advice=f"start one, e.g. {_start_command(driver.driver)}",
     )
-
-
-def _drivers(link: ServoLink[Any]) -> list[str]:
-    """Return the nodes that publish states of servos, with their namespaces, as `--driver` takes them."""
-    node = link.node
-    kind = "bam_bench/msg/ServoStates"
-    topics = [topic for topic, types in node.get_topic_names_and_types() if kind in types]
-    senders = [sender for topic in topics for sender in node.get_publishers_info_by_topic(topic)]
-    return sorted({f"{sender.node_namespace}/{sender.node_name}".strip("/") for sender in senders})
 
 
 def _start_command(driver: str) -> str:

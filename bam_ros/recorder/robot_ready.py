@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from bam_bench.msg import ServoConfiguration
@@ -14,28 +14,39 @@ from bam_core.robot.motion import RobotMotion
 from bam_core.servo.gains import gain_of
 from bam_core.servo.model import load_servo, servo_names
 from bam_ros.recorder import readiness
+from bam_ros.recorder.awaited_driver import AwaitedDriver
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
 from bam_ros.recorder.robot_link import RobotLink
 from bam_ros.recorder.servo_check import refused_gains, unmodelled_law
+from bam_ros.text.notice import Notice
 
 
-def wait_for_robot(links: Sequence[RobotLink], drivers: Sequence[DriverClient], tick: Tick) -> None:
+def wait_for_robot(
+    links: Sequence[RobotLink],
+    drivers: Sequence[DriverClient],
+    tick: Tick,
+    show: Callable[[Notice], None] = lambda notice: None,
+) -> None:
     """Return when every driver sends states, with torque off, and no other node commands it.
 
     Args:
         links: to the drivers; command torque off meanwhile.
         drivers: to be asked what is wrong, in the same order.
         tick: called about ten times a second; what it raises ends the wait.
+        show: called once or twice about a driver that is not heard.
 
     Raises:
         BamError: not so in time, or a second node commands the servos.
     """
     start, waits = time.monotonic(), links[0].waits
+    awaited = AwaitedDriver(waits.discovery, show)
     while True:
         waited = time.monotonic() - start
         late = [pair for pair in zip(links, drivers, strict=True) if not _is_ready(pair[0])]
         if not late:
             return
+        link, client = late[0]
+        awaited.show_due(link, client.driver, waited)
         rivals = [rival for link in links if (rival := readiness.rivals_of(link)) is not None]
         if rivals and waited > waits.stale:
             raise rivals[0]

@@ -155,7 +155,7 @@ class SessionRecorder:
             timeout = waits.startup if self._starts_with_driver else waits.discovery
             for run in left:
                 call = _Call(operator, run, len(plan), self._report.dropped)
-                wait_for_bench(link, session, self._driver, call.prepare, call.tick, timeout)
+                wait_for_bench(link, session, self._driver, call.prepare, call.tick, timeout, operator.show)
                 timeout = waits.discovery
                 if hung is None:
                     warning = supply_warning(session, measured_supply(link, call.tick))

@@ -17,6 +17,8 @@ class Waits:
         discovery: a driver that is not heard after this is not there. Discovery takes up to 4 s.
         startup: the same for a driver that is started together with the recorder. A busy machine takes long
             to load it, and a virtual bench before it.
+        announced: a driver that is not heard after this is named as awaited.
+        listed: the drivers that are there are listed after this. Most of a bench are discovered by then.
         stale: a second publisher that is listed for longer is a real one: ROS 2 lists a killed one for up to
             20 s.
         silence: a driver that publishes nothing for this long has failed.
@@ -31,6 +33,8 @@ class Waits:
 
     discovery: float = 10.0
     startup: float = 60.0
+    announced: float = 0.5
+    listed: float = 2.0
     stale: float = 30.0
     silence: float = 1.0
     supply: float = 2.0

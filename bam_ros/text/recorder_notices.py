@@ -216,6 +216,42 @@ class RecorderBusy(Notice):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DriverAwaited(Notice):
+    """A driver that is not heard yet.
+
+    Attributes:
+        driver: name.
+        topic: on which its states are expected.
+        limit: until which it is waited for, s.
+    """
+
+    driver: str
+    topic: str
+    limit: float
+
+    def __str__(self) -> str:
+        return f"waiting for driver {self.driver!r}: states on {self.topic}, up to {self.limit:g} s"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriversThere(Notice):
+    """Which drivers run while one is awaited that is not among them.
+
+    Attributes:
+        driver: that is awaited.
+        running: nodes that publish states of servos, as `--driver` takes them.
+    """
+
+    driver: str
+    running: tuple[str, ...]
+
+    def __str__(self) -> str:
+        if not self.running:
+            return f"driver {self.driver!r} is not there yet, nor any other"
+        return f"driver {self.driver!r} is not there yet; those that run: {', '.join(self.running)}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class OtherBags(Notice):
     """Bags of other runs in an output directory; `bags` is their number."""
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BadData, Malformed, Unreadable
+from bam_core.recordings.recording_map import RecordingMap
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.sage_run import read_sage_run
 from test.core.refusals import refused
@@ -101,3 +102,10 @@ def test_goals_after_all_states_are_no_run(tmp_path: Path) -> None:
     (path / "control.csv").write_text("type,timestamp,positions\n")
     with refused(Malformed):
         read_sage_run(path)
+
+
+def test_an_error_names_the_folder_once(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "reach")
+    with refused(BadData, place=(str(path),)) as caught:
+        read_sage_run(path, RecordingMap(time_unit="s"))
+    assert str(caught.value).count("reach") == 1

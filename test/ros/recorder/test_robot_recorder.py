@@ -23,7 +23,7 @@ from bam_ros.recorder.robot_ready import postures, require_playable, wait_for_ro
 from bam_ros.recorder.robot_recorder import RobotLinks, RobotRecorder, RobotReport
 from bam_ros.recorder.waits import Waits
 from bam_ros.text.notice import Notice
-from bam_ros.text.recorder_notices import RobotHolds
+from bam_ros.text.recorder_notices import DriverAwaited, DriversThere, RobotHolds
 from bam_ros.text.spoiled_runs import GainsChanged
 from test.core.refusals import refused
 from test.ros.recorder_bench import Bench, FakeDriver
@@ -222,6 +222,22 @@ def test_a_driver_that_falls_silent_ends_it(bench: Bench, tmp_path: Path) -> Non
     with pytest.raises(DriverSilent):
         play(bench, tmp_path / "arm_kp8", slow, limits=limits, tick=tick, waits=waits)
     assert bench.bus.torque == [False] * 3
+
+
+def test_an_awaited_driver_is_named_and_then_those_that_run(bench: Bench) -> None:
+    shown: list[Notice] = []
+    waits = Waits(announced=0.0, listed=1.0, discovery=PATIENCE)
+
+    def until_listed() -> None:
+        if len(shown) == 2:
+            raise RecordingStopped
+
+    with RobotLinks(bench.node, ["left/misspelt"], JOINTS, waits) as robot, pytest.raises(RecordingStopped):
+        wait_for_robot(robot.links, robot.clients, until_listed, shown.append)
+    awaited, there = shown
+    assert awaited == DriverAwaited(driver="left/misspelt", topic="/left/servo_states", limit=PATIENCE)
+    assert isinstance(there, DriversThere)
+    assert bench.driver.get_name() in there.running
 
 
 def test_a_driver_that_is_not_there_is_told(bench: Bench) -> None:

@@ -10,6 +10,8 @@ import pytest
 from bam_ros.text.recorder_notices import (
     BagSetAside,
     BrokenBag,
+    DriverAwaited,
+    DriversThere,
     FewStates,
     LoadWanted,
     OtherBags,
@@ -135,4 +137,16 @@ def test_a_session_is_summed_up_with_its_plurals() -> None:
     )
     assert str(SessionRecorded(output=BAGS, recorded=2, resumed=2, lost=3)) == (
         "bags: 2 runs recorded, 2 were there already, 3 states lost"
+    )
+
+
+def test_a_driver_that_is_awaited_and_those_that_run() -> None:
+    assert (
+        str(DriverAwaited(driver="driver", topic="/servo_states", limit=10.0))
+        == "waiting for driver 'driver': states on /servo_states, up to 10 s"
+    )
+    assert str(DriversThere(driver="x", running=())) == "driver 'x' is not there yet, nor any other"
+    assert (
+        str(DriversThere(driver="x", running=("left/dynamixel", "y")))
+        == "driver 'x' is not there yet; those that run: left/dynamixel, y"
     )
