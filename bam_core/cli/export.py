@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=export_robot.gain,
         metavar="KP",
         help="position gain, firmware units: the actuator's input is a goal in rad (default: a voltage, or a "
-        "torque for firmware that asks for a current); of a robot's joints also as pan=8,lift=32",
+        "torque for firmware that asks for a current); for a robot that of all joints, or pan=8,lift=32",
     )
     mjcf.add_argument(
         "--vin", type=quantity_in(VOLTAGE), metavar="V", help="supply (default: the servo's nominal one)"

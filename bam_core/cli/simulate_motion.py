@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bam_core.errors import Conflict, UnknownName
+from bam_core.errors import BamError, Conflict, UnknownName
 from bam_core.files.atomic_file import require_directory, write_text
 from bam_core.text.description_findings import GoalsBeyondRange
 from bam_core.text.finding import log_findings
@@ -52,10 +52,12 @@ def run(arguments: argparse.Namespace) -> int:
         if joint not in servos:
             raise UnknownName(f"joint of {arguments.motion}", joint, servos, otherwise="correct --servos")
     if arguments.kp is None:
-        servos = {
-            joint: servo if (kp := gain_of(motion.kp, joint)) is None else replace(servo, kp=kp)
-            for joint, servo in servos.items()
-        }
+        for joint, servo in servos.items():
+            if (gain := gain_of(motion.kp, joint)) is not None:
+                try:
+                    servos[joint] = replace(servo, kp=gain)
+                except BamError as error:
+                    raise error.within(f"{arguments.motion}, joint '{joint}'") from None
     model, data = prepared(spec, servos, arguments.dt, start_contacts=arguments.start_contacts)
     log_findings(log, goals_beyond_range(model, motion, arguments.motion))
     time, position = follow(model, data, motion)

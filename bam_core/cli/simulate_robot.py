@@ -89,14 +89,14 @@ def native_servos(names: Mapping[str, str], arguments: argparse.Namespace) -> di
             gains[name] = over(gains[name], given, names, f"--{name}")
     servos = {}
     for joint, servo in names.items():
-        native = NativeServo(
-            servo=servo,
-            kp=gain_of(gains["kp"], joint),
-            kd=gain_of(gains["kd"], joint) or 0.0,
-            ki=gain_of(gains["ki"], joint) or 0.0,
-            supply_voltage=supply if arguments.vin is None else arguments.vin,
-        )
         try:
+            native = NativeServo(
+                servo=servo,
+                kp=gain_of(gains["kp"], joint),
+                kd=gain_of(gains["kd"], joint) or 0.0,
+                ki=gain_of(gains["ki"], joint) or 0.0,
+                supply_voltage=supply if arguments.vin is None else arguments.vin,
+            )
             native.config()
         except BamError as error:
             raise error.within(f"joint '{joint}'") from None

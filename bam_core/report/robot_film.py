@@ -42,6 +42,8 @@ def film_command(results: RobotResults, model: RobotModel, run: str) -> FilmComm
         *(("--root", results.root) if results.root else ()),
         *_same("--vin", (_text(run.supply.used) for run in results.runs.values())),
         *_same("--kp", (run.kp for run in results.runs.values())),
+        *_same("--kd", (_unless_zero(run.kd) for run in results.runs.values())),
+        *_same("--ki", (_unless_zero(run.ki) for run in results.runs.values())),
         *("--params", *dict.fromkeys(files), "--film", "film.gif", "--run"),
     ]
     return FilmCommand(
@@ -49,7 +51,7 @@ def film_command(results: RobotResults, model: RobotModel, run: str) -> FilmComm
         run=shlex.quote(run),
         end="LOGS",
         remark=f"For {', '.join(unknown[:-1])} and {unknown[-1]} put what bam robot identify was given, "
-        "and add its options about runs (--interval, --kp, --unit), if any: results do not keep them.",
+        "and add its options about runs (--interval, --map, --unit), if any: results do not keep them.",
     )
 
 
@@ -66,6 +68,11 @@ def _same(option: str, values: Iterable[str]) -> tuple[str, ...]:
     distinct = set(values)
     value = distinct.pop()
     return () if distinct or not value else (option, value)
+
+
+def _unless_zero(gain: str) -> str:
+    """Return a gain as an option has it; empty where it is the default."""
+    return "" if gain == "0" else gain
 
 
 def _text(value: float) -> str:

@@ -82,6 +82,8 @@ def _run(name: str, summary: RobotSummary, errors: RobotErrors) -> RobotRunInfo:
         name=name,
         is_test=name in summary.test,
         kp=entry.kp,
+        kd=entry.kd,
+        ki=entry.ki,
         supply=Supply(used=entry.supply_voltage, recorded=entry.recorded_voltage),
         goal_distance=errors.per_log[name].goal_distance,
     )

@@ -83,6 +83,8 @@ class RobotRunInfo:
         name: of the recording.
         is_test: no fit has seen it.
         kp: gain, firmware units, as an option has it; empty: not known.
+        kd: likewise.
+        ki: likewise.
         supply: as used, and as recorded.
         goal_distance: mean distance of joints from their goals, rad.
     """
@@ -92,6 +94,8 @@ class RobotRunInfo:
     kp: str
     supply: Supply
     goal_distance: float
+    kd: str = ""
+    ki: str = ""
 
     def gain(self, joint: str) -> str:
         """Return the gain of one joint in words; empty: not known."""

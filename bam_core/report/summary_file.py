@@ -224,6 +224,8 @@ class RunEntry:
     """See `robot_results.RobotRunInfo`."""
 
     kp: GainText = GainText("")
+    kd: GainText = GainText("")
+    ki: GainText = GainText("")
     supply_voltage: float = math.nan
     recorded_voltage: float = math.nan
 

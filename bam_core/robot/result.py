@@ -170,6 +170,8 @@ class RobotIdentification:
             "runs": {
                 run.name: {
                     "kp": run.kp,
+                    "kd": run.kd,
+                    "ki": run.ki,
                     "supply_voltage": run.supply_voltage,
                     "recorded_voltage": run.recorded_voltage,
                     "interval": run.interval,

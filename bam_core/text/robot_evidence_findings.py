@@ -108,14 +108,11 @@ class NoLoad(Finding):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Load and friction, what is not determined, and what to record."""
+        """Load beside friction; what is not determined, and what to record."""
         return (
-            f"Servo {self.servo} never carries a load that matters.",
-            f"The load changes by ±{self.load:.2g} N·m at most.",
-            f"Friction alone holds ±{self.friction:.2g} N·m.",
-            "Its torque constant stays near the given one.",
-            "Friction is determined relative to it.",
-            "Move links that gravity turns, or add a mass.",
+            f"Servo {self.servo}: the load changes by ±{self.load:.2g} N·m, "
+            f"friction alone holds ±{self.friction:.2g} N·m.",
+            "Its torque constant stays near the given one: move links that gravity turns, or add a mass.",
         )
 
 

@@ -23,6 +23,7 @@ from bam_core.mujoco.keyframes import Control
 from bam_core.mujoco.native.library import load_plugin
 from bam_core.mujoco.robot import keyframe_controls, prepare_joints, require_spec
 from bam_core.mujoco.start_contacts import exclude_start_contacts
+from bam_core.servo.gain_registers import require_register_kp
 from bam_core.servo.law_values import law_values
 from bam_core.servo.model import ServoLike, load_servo
 
@@ -61,6 +62,8 @@ class NativeServo:
         for name in ("kp", "supply_voltage"):
             if getattr(self, name) is not None:
                 require_positive("NativeServo", **{name: getattr(self, name)})
+        if self.kp is not None:
+            require_register_kp("NativeServo", load_servo(self.servo).firmware, self.kp)
 
     def config(self) -> dict[str, str]:
         """Return the plugin's configuration; numbers in full precision."""

@@ -196,6 +196,15 @@ def test_the_largest_error_of_a_test_run_is_shown_first_but_not_of_a_joint_that_
     assert first(errors, resting=tuple(TYPES)) == "run3 elbow"
 
 
+def test_the_command_has_the_gains_that_all_runs_have(output: Path) -> None:
+    loaded = load_robot_results(output)
+    assert {run.kd for run in loaded.runs.values()} == {"0"}
+    assert "--kd" not in film_command(loaded, loaded.first, "run1").start
+    runs = {name: replace(run, kd="32", ki="elbow=4") for name, run in loaded.runs.items()}
+    start = film_command(replace(loaded, runs=runs), loaded.first, "run1").start
+    assert "--kp 16 --kd 32 --ki elbow=4" in start
+
+
 def test_the_command_on_the_page_films_a_run(
     output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
