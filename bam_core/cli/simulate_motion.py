@@ -56,8 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
             if (gain := gain_of(motion.kp, joint)) is not None:
                 try:
                     servos[joint] = replace(servo, kp=gain)
-                except BamError as error:
-                    raise error.within(f"{arguments.motion}, joint '{joint}'") from None
+                except BamError as refusal:
+                    raise refusal.within(f"{arguments.motion}, joint '{joint}'") from None
     model, data = prepared(spec, servos, arguments.dt, start_contacts=arguments.start_contacts)
     log_findings(log, goals_beyond_range(model, motion, arguments.motion))
     time, position = follow(model, data, motion)
