@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts the identification node, which serves the action `~/identify` and the service `~/identify_model`.
+"""Starts the identification node, which serves the action `identify` and the service `identify_model`.
 
 ros2 launch bam_bench identify.launch.py data_directory:=/path/to/recordings
 """

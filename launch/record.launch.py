@@ -47,7 +47,7 @@ ARGUMENTS = (
         default=QUICK,
         description="session file (YAML), or the name of one of this package, such as mx106; quick: that of"
         " the driver, quick, quick_feetech or quick_erob; none: the recorder waits for goals of its action"
-        " `~/record`",
+        " `record`",
     ),
     Argument(
         name="output",

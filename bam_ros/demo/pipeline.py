@@ -107,7 +107,7 @@ def record(client: DemoClient, output: Path) -> list[Path]:
                 line = words.rpartition(": ")[0]  # without what the run is doing just now
                 stage.go(feedback.run - 1 + share, words, line, float(feedback.runs))
 
-        result = client.run(Record, "recorder/record", goal, show, _RECORDING_TIMEOUT)
+        result = client.run(Record, "record", goal, show, _RECORDING_TIMEOUT)
         stage.end(f"recorded: {result.recorded} runs, {result.dropped} states lost")
     return [Path(bag) for bag in result.bags]
 
@@ -125,7 +125,7 @@ def identify(client: DemoClient, bench: DemoBench, output: Path) -> Path:
                 words = f"identifying {feedback.model}: {feedback.best_mae * 1e3:.2f} mrad"
                 stage.go(MODELS.index(feedback.model) + share, words, f"identifying {feedback.model}")
 
-        client.run(Identify, "identification/identify", goal, show, _IDENTIFICATION_TIMEOUT)
+        client.run(Identify, "identify", goal, show, _IDENTIFICATION_TIMEOUT)
         stage.end(f"identified: {', '.join(MODELS)}")
     return output / "identified"
 

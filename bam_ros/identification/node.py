@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node `identification`: the core as the action `~/identify` and a service that blocks."""
+"""The node `identification`: the core as the action `identify` and a service that blocks."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ class IdentificationNode(Node):
         interfaces=(
             Interface(
                 kind="action",
-                name="~/identify",
+                name="identify",
                 type="bam_bench/Identify",
                 purpose="identify, with progress as feedback; may be cancelled",
             ),
             Interface(
                 kind="service",
-                name="~/identify_model",
+                name="identify_model",
                 type="bam_bench/IdentifyModel",
                 purpose="the same without progress; answers when it is done",
             ),
@@ -112,11 +112,11 @@ class IdentificationNode(Node):
         self._busy = threading.Lock()
         self._stopping = threading.Event()
         group = ReentrantCallbackGroup()
-        self.create_service(IdentifyModel, "~/identify_model", self._on_service, callback_group=group)
+        self.create_service(IdentifyModel, "identify_model", self._on_service, callback_group=group)
         self._server = ActionServer(
             self,
             Identify,
-            "~/identify",
+            "identify",
             self._on_action,
             callback_group=group,
             goal_callback=self._on_goal,
@@ -135,7 +135,7 @@ class IdentificationNode(Node):
         _check_parameter("effects", self.get_parameter("effects").value)
         _check_parameter("tolerances", self.get_parameter("tolerances").value)
         self.get_logger().info(
-            f"ready: action '~/identify' and service '~/identify_model', data in {directory}"
+            f"ready: action 'identify' and service 'identify_model', data in {directory}"
         )
 
     def close(self) -> None:

@@ -55,7 +55,7 @@ ABOUT = NodeAbout(
     interfaces=(
         Interface(
             kind="action",
-            name="~/record",
+            name="record",
             type="bam_bench/Record",
             purpose="record a session, with progress as feedback; may be cancelled",
         ),

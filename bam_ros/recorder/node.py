@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node `recorder`: records sessions as the action `~/record`, and asks its operator for loads."""
+"""The node `recorder`: records sessions as the action `record`, and asks its operator for loads."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CLOSE_TIMEOUT = 10.0  # s; more than releasing the servo and ending a bag take
 
 
 class RecorderNode(Node):
-    """Serves one goal of the action `~/record` at a time.
+    """Serves one goal of the action `record` at a time.
 
     Args:
         waits: for the driver.
@@ -70,7 +70,7 @@ class RecorderNode(Node):
         self._server = ActionServer(
             self,
             Record,
-            "~/record",
+            "record",
             self._execute,
             callback_group=group,
             goal_callback=self._on_goal,
@@ -87,7 +87,7 @@ class RecorderNode(Node):
             self._busy.acquire(blocking=False)  # no goal can have arrived yet
             threading.Thread(target=self._record_by_itself, name="recording", daemon=True).start()
         else:
-            self.get_logger().info("ready: send a goal to the action '~/record'")
+            self.get_logger().info("ready: send a goal to the action 'record'")
 
     def close(self) -> None:
         """Break off what is recorded, release the servo. Idempotent, never raises."""

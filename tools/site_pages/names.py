@@ -18,7 +18,8 @@ _UNIT = re.compile(r"\[([^\]]+)\]\s*(.*)", re.DOTALL)
 _RULES = """
 - The package is `bam_bench`. Names are lower case with underscores
   ([REP 144](https://www.ros.org/reps/rep-0144.html)).
-- What belongs to one node begins with `~/`: all services and actions, and topics of this node alone.
+- What belongs to one node begins with `~/`: its services and actions, and topics of this node alone.
+- What a whole bench has one of has a relative name: `record`, `identify`, `identify_model`.
 - Measurements and commands of a robot have relative names: `joint_states`, `servo_states`, `bench_run`.
   The namespace names the robot or bench.
 - Values are in SI units, angles in rad, counter-clockwise positive
@@ -28,7 +29,7 @@ _RULES = """
 - `position`, `velocity` and `effort` mean what they mean in `sensor_msgs/JointState` and in the interfaces of
   ros2_control. Arrays are parallel to `name`.
 - `success` and `message` are in the answer of every service and action that may fail.
-- The service `~/identify_model` has the fields of the action `~/identify`, without its feedback.
+- The service `identify_model` has the fields of the action `identify`, without its feedback.
 """
 
 

@@ -80,8 +80,8 @@ class Client:
         self.server = IdentificationNode(context=self.context, parameter_overrides=overrides)
         self.server.start()
         self.node = Node("client", context=self.context)
-        self.action = ThreadedActionClient(self.node, Identify, "identification/identify")
-        self.service = self.node.create_client(IdentifyModel, "identification/identify_model")
+        self.action = ThreadedActionClient(self.node, Identify, "identify")
+        self.service = self.node.create_client(IdentifyModel, "identify_model")
         executor = MultiThreadedExecutor(num_threads=6, context=self.context)
         self.thread = SpinningThread(executor, self.node, self.server)
         self.feedback: list[tuple[float, Identify.Feedback]] = []

@@ -54,7 +54,7 @@ class Client:
         parameters = {"data_directory": str(directory), **parameters}
         self.recorder = RecorderNode(waits=HURRY, **bench.parameters(driver="driver", **parameters))
         bench.spin(self.recorder)
-        self.action = ThreadedActionClient(bench.node, Record, "recorder/record")
+        self.action = ThreadedActionClient(bench.node, Record, "record")
         self.mounted = bench.node.create_client(Trigger, "recorder/load_mounted")
         self.feedback: list[Record.Feedback] = []
 
@@ -166,7 +166,7 @@ def test_a_second_goal_is_told_why_it_is_aborted(client: Client) -> None:
 
 def test_of_two_goals_at_the_same_moment_one_is_recorded(client: Client) -> None:
     assert client.action.wait_for_server(PATIENCE)
-    other = ThreadedActionClient(client.bench.node, Record, "recorder/record")
+    other = ThreadedActionClient(client.bench.node, Record, "record")
     assert other.wait_for_server(PATIENCE)
     goal = Record.Goal(session_file=str(client.session), output=str(client.output))
     for _ in range(5):
