@@ -134,9 +134,7 @@ class IdentificationNode(Node):
             raise Unreadable(directory, "is no directory", advice="set the parameter data_directory")
         _check_parameter("effects", self.get_parameter("effects").value)
         _check_parameter("tolerances", self.get_parameter("tolerances").value)
-        self.get_logger().info(
-            f"ready: action 'identify' and service 'identify_model', data in {directory}"
-        )
+        self.get_logger().info(f"ready: action 'identify' and service 'identify_model', data in {directory}")
 
     def close(self) -> None:
         """Cancel what runs, which keeps the models that are finished. Idempotent, never raises."""
