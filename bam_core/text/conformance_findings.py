@@ -23,6 +23,7 @@ DEVIATION_WORDS: Mapping[str, str] = MappingProxyType(
         "no_back_emf": "the motor has no back-EMF",
         "braked_when_off": "back-EMF brakes while torque is off",
         "set_point_survives": "the set-point of the firmware survives a reset",
+        "set_point_never_restarts": "the set-point of the firmware survives resets and torque off",
         "rate_survives": "the last error of the derivative term survives a reset",
         "integral_survives": "the integral survives a reset",
         "no_goal_speed_limit": "the set-point jumps to the goal",

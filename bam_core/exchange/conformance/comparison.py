@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 
 import numpy as np
@@ -66,8 +66,8 @@ def conformance(factory: PortFactory, precision: str = "float64") -> Conformance
         largest = max(largest, float(errors.max()))
         if errors.max() > tolerance:
             difference = _difference(case, got, errors, tolerance)
-            singles = ((name,) for name in DEVIATIONS)
-            differences.append((case, got, replace(difference, deviations=_explanation(case, got, singles))))
+            single = min(((name,) for name in DEVIATIONS), key=partial(_unexplained, case, got))
+            differences.append((case, got, replace(difference, deviations=_explanation(case, got, [single]))))
     known = sorted({name for *_, difference in differences for name in difference.deviations})
     return Conformance(
         version=VERSION,
@@ -133,12 +133,14 @@ def _several(known: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _explanation(case: GoldenCase, got: Array, candidates: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the mistakes that give what the port gives; none where no candidate does."""
-    whole = float(np.abs(got - case.expected).sum())
-    for names in candidates:
-        if float(np.abs(got - _mistaken(case.name, names)).sum()) <= _EXPLAINED * whole:
-            return names
-    return ()
+    """Return the first mistakes that give what the port gives; none where no candidate does."""
+    most = _EXPLAINED * float(np.abs(got - case.expected).sum())
+    return next((names for names in candidates if _unexplained(case, got, names) <= most), ())
+
+
+def _unexplained(case: GoldenCase, got: Array, names: tuple[str, ...]) -> float:
+    """Return the sum of the differences from a port with these mistakes, N·m."""
+    return float(np.abs(got - _mistaken(case.name, names)).sum())
 
 
 @cache

@@ -48,7 +48,7 @@ class Specification:
     def reset(self) -> None:
         """Begin an episode."""
         before, self._state = self._state, _State()
-        if "set_point_survives" in self._deviations:
+        if self._deviations & {"set_point_survives", "set_point_never_restarts"}:
             self._state.set_point = before.set_point
         if "rate_survives" in self._deviations:
             self._state.error = before.error
@@ -68,18 +68,22 @@ class Specification:
         if "late_goal" in deviations and state.goal is not None:
             goal = state.goal
         state.goal = step.goal
+        keeps_set_point = "set_point_never_restarts" in deviations
+        if not step.enabled and not keeps_set_point:
+            state.set_point, state.set_speed = None, 0.0
+        if step.enabled or keeps_set_point:
+            start = step.position if state.set_point is None else state.set_point
+            fastest = np.inf if "no_goal_speed_limit" in deviations else servo.goal_speed_limit
+            hardest = np.inf if "no_goal_acceleration_limit" in deviations else servo.goal_acceleration_limit
+            state.set_point, state.set_speed = profiled(
+                start, state.set_speed, goal, time=step.dt, fastest=fastest, acceleration=hardest
+            )
         if not step.enabled:
-            state.set_point = state.error = None
-            state.set_speed = state.integral = 0.0
+            state.error = None
+            state.integral = 0.0
             braked = "braked_when_off" in deviations and servo.law == "voltage"
             return float(self._motor.torque(0.0, step.velocity)) if braked else 0.0
-        start = step.position if state.set_point is None else state.set_point
-        fastest = np.inf if "no_goal_speed_limit" in deviations else servo.goal_speed_limit
-        hardest = np.inf if "no_goal_acceleration_limit" in deviations else servo.goal_acceleration_limit
-        state.set_point, state.set_speed = profiled(
-            start, state.set_speed, goal, time=step.dt, fastest=fastest, acceleration=hardest
-        )
-        error = state.set_point - step.position
+        error = (step.position if state.set_point is None else state.set_point) - step.position
         rate = -step.velocity if state.error is None else (error - state.error) / step.dt
         state.error = error
         band = 0.0 if "no_dead_band" in deviations else servo.dead_band
