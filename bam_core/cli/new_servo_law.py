@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -137,12 +138,24 @@ def _described_law(name: str, arguments: argparse.Namespace) -> _Law:
     guess = most * _GUESSED_GAIN / values["factory_kp"]
     firmware = firmware_from_fields(name, {"law": law, field: guess, **values})
     low, high = (most * gain for gain in _POSSIBLE_GAINS)
+    low, high = min(low, 0.5 * guess), max(high, 2.0 * guess)
     remark = (
-        f"{unit} per kp and rad: unknown, {guess:.3g} is taken and fitted between {low:g} and {high:g}, "
+        f"{unit} per kp and rad: unknown, {guess:.3g} is taken and fitted between {low:.3g} and {high:.3g}, "
         f"which holds all known servos (effect firmware_gain); record several gains, some with large errors, "
         f"or name a known law with --firmware"
     )
-    return _Law(firmware, (min(low / guess, 0.5), max(high / guess, 2.0)), remark)
+    if not sys.stdin.isatty() and (assumed := _assumed(values, arguments)):
+        remark = f"not given, so assumed: {assumed}\n{remark}"
+    return _Law(firmware, (low / guess, high / guess), remark)
+
+
+def _assumed(values: Mapping[str, Any], arguments: argparse.Namespace) -> str:
+    """Return the numbers of a controller that no option gives."""
+    return ", ".join(
+        f"--{question.option} {values[question.field]:g}"
+        for question in CONTROLLER
+        if getattr(arguments, question.field) is None
+    )
 
 
 def _typed_firmware(default: str) -> str:

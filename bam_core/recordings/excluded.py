@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from bam_core.errors import BadData, BamError, MissingSoftware
@@ -22,7 +23,7 @@ class _Named(Protocol):
 
 _Recording = TypeVar("_Recording", bound=_Named)
 
-_LISTED = 20  # recordings that are named, one in a line
+_LISTED = 20  # lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +85,7 @@ class Exclusions:
         return accepted
 
     def require_some(self, usable: Sequence[object], what: str = "recordings") -> None:
-        """Log what was refused, a line each.
+        """Log what was refused, a line for each reason: the first recording by name, the others counted.
 
         Args:
             usable: what is left.
@@ -96,10 +97,11 @@ class Exclusions:
         distinct = list({str(error): error for error in self._errors}.values())  # one bench.yaml, many logs
         if not usable and len(distinct) == 1:
             raise distinct[0]
-        for error in distinct[:_LISTED]:
-            log.warning("%s (left out)" if usable else "%s", error)
-        if len(distinct) > _LISTED:
-            log.warning("and %d more", len(distinct) - _LISTED)
+        lines = self._by_reason()
+        for line in lines[:_LISTED]:
+            log.warning("%s (left out)" if usable else "%s", line)
+        if len(lines) > _LISTED:
+            log.warning("and %d more", len(lines) - _LISTED)
         count, self._errors = len(self._errors), []
         if not usable and count:
             raise BadData(
@@ -107,3 +109,20 @@ class Exclusions:
                 f"none of {count} can be used (reasons above)",
                 advice="follow its advice, or give others",
             )
+
+    def _by_reason(self) -> list[str]:
+        """Return a line for each reason; two reasons are the same where only the names differ."""
+        refused = self.excluded[-len(self._errors) :] if self._errors else []
+        names: dict[str, list[str]] = {}
+        for one in refused:
+            head, _, rest = one.reason.partition(": ")
+            own = bool(rest) and Path(head).stem == Path(one.name).stem  # a name, or the path of the file
+            names.setdefault(rest if own else one.reason, []).extend([head] if own else [])
+        return [_line(reason, of) for reason, of in names.items()]
+
+
+def _line(reason: str, names: Sequence[str]) -> str:
+    if not names:
+        return reason
+    others = len(names) - 1
+    return f"{names[0]}{f' and {others} more' if others else ''}: {reason}"

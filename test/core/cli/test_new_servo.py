@@ -106,6 +106,16 @@ def test_a_servo_of_a_known_series_has_the_law_of_the_series(
     assert f"control law: {law}" in capsys.readouterr().out
 
 
+def test_numbers_of_a_controller_that_are_assumed_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["servos", "new", str(tmp_path / "my.yaml"), *SHEET_OPTIONS, "--factory-kp", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "--counts-per-turn 4096" in said
+    assert "--factory-kp" not in said
+    assert " 10," in said  # the end of the range, which holds the 5 that is taken
+
+
 @pytest.mark.parametrize("name", ["xm4300", "ax12", "scs0009", "xm", "my-xm430"])
 def test_a_servo_of_no_known_series_has_an_unknown_gain(name: str, tmp_path: Path) -> None:
     assert main(["servos", "new", str(tmp_path / "my.yaml"), *SHEET_OPTIONS, "--name", name]) == 0
