@@ -144,6 +144,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _export_servo(source: str, output: Path, arguments: argparse.Namespace) -> None:
     from bam_core.exchange import MjcfDrive, bam_parameters, bam_parameters_text, servo_mjcf
+    from bam_core.servo.gain_registers import require_register_kp
     from bam_core.servo.model import load_servo
 
     if output.suffix not in (".json", ".xml"):
@@ -153,6 +154,8 @@ def _export_servo(source: str, output: Path, arguments: argparse.Namespace) -> N
     require_file(output)
     servo = load_servo(source)
     if output.suffix == ".xml":
+        if arguments.kp is not None:
+            require_register_kp("--kp", servo.firmware, arguments.kp)
         drive = MjcfDrive(kp=arguments.kp, supply_voltage=arguments.vin)
         text, remarks = servo_mjcf(servo, drive, _bench(arguments.bench))
     else:

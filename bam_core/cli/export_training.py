@@ -66,6 +66,7 @@ def export_drive(servos: list[str], output: Path, arguments: argparse.Namespace)
     """Write the file of a servo for a training program, and print its distances from the full law."""
     from bam_core.exchange.training import TARGETS, DriveGains, drive_draws, fit_drive
     from bam_core.recordings import load_recordings
+    from bam_core.servo.gain_registers import require_register_kp
     from bam_core.servo.model import load_servo
     from bam_core.text.table import format_table
     from bam_core.text.training_words import next_step
@@ -82,13 +83,20 @@ def export_drive(servos: list[str], output: Path, arguments: argparse.Namespace)
     suffix, writer = TARGETS[arguments.to]
     if output.suffix != suffix:
         raise WrongType("--output", output.name, f"FILE{suffix} for {arguments.to}", advice="rename it")
+    if output.stem == arguments.to:  # where the file lies, an import would find it instead of the program
+        raise OutOfRange("--output", output.name, f"another name than that of the package {arguments.to}")
     require_file(output)
     servo = load_servo(servos[0])
+    require_register_kp("--kp", servo.firmware, arguments.kp)
     gains = DriveGains(
         kp=arguments.kp, kd=arguments.kd or 0.0, ki=arguments.ki or 0.0, supply_voltage=arguments.vin
     )
     motions = None if arguments.motion is None else load_recordings(arguments.motion)
-    print(f"{servos[0]}: fits a drive to the whole law, some seconds", file=sys.stderr, flush=True)
+    print(
+        f"{servos[0]}: fits a drive to the whole law, about ten seconds on a free machine",
+        file=sys.stderr,
+        flush=True,
+    )
     priced = fit_drive(servo, gains, motions)
     draws = drive_draws(servos[0], gains, priced)
     write_text(output, writer(servo, gains, priced, draws))

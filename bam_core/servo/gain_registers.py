@@ -26,4 +26,4 @@ def require_register_kp(what: str, firmware: PositionFirmware, kp: float) -> Non
     """Refuse a position gain that is above what the register of its servo holds; raises OutOfRange."""
     largest = LARGEST_KP.get(firmware.name)
     if largest is not None and kp > largest:
-        raise OutOfRange(f"{what} kp", kp, f"at most {largest:g}, what the register of {firmware.name} holds")
+        raise OutOfRange(what, kp, f"at most {largest:g}, what the register of {firmware.name} holds")

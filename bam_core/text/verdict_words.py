@@ -54,7 +54,7 @@ def headline(kind: str) -> str:
 def verdict_words(
     kind: str, file: str, error: float | None, share: float | None, new: tuple[str, ...], reason: str
 ) -> str:
-    """Return the verdict as one sentence of at most 25 words.
+    """Return the verdict in at most 25 words, with the first reservation of a yellow one.
 
     Args:
         kind: of VERDICTS.
@@ -73,7 +73,7 @@ def verdict_words(
     if kind == "green":
         of_motion = "" if share is None else f", {100 * share:.2g} % of the motion"
         return f"Use {file} for simulations {where}: {off}{of_motion}."
-    return f"Use {file} with care {where}: {off}, but {reason}."
+    return f"Use {file} with care {where}: {off}. Reservation: {reason}."
 
 
 def reason_words(

@@ -63,7 +63,7 @@ class NativeServo:
             if getattr(self, name) is not None:
                 require_positive("NativeServo", **{name: getattr(self, name)})
         if self.kp is not None:
-            require_register_kp("NativeServo", load_servo(self.servo).firmware, self.kp)
+            require_register_kp("NativeServo kp", load_servo(self.servo).firmware, self.kp)
 
     def config(self) -> dict[str, str]:
         """Return the plugin's configuration; numbers in full precision."""

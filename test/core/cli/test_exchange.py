@@ -204,6 +204,17 @@ def test_a_damaged_log_is_named_and_left_out_of_an_import(caplog: pytest.LogCapt
         (("export", "mx106", "--output", "a.xml", "--kp", "nan"), OutOfRange, {"thing": "kp"}),
         (("export", "mx106", "--output", "a.xml", "--vin", "-3"), OutOfRange, {"value": -3.0}),
         (("export", "mx106", "--output", "a.xml", "--bench", "1"), WrongType, {"value": "1"}),
+        (("export", "sts3215", "--output", "a.xml", "--kp", "5000"), OutOfRange, {"value": 5000.0}),
+        (
+            ("export", "sts3215", "--output", "a.py", "--to", "mjlab", "--kp", "5000"),
+            OutOfRange,
+            {"value": 5000.0},
+        ),
+        (
+            ("export", "sts3215", "--output", "mjlab.py", "--to", "mjlab", "--kp", "8"),
+            OutOfRange,
+            {"value": "mjlab.py"},
+        ),
         (("export", "mx106", "--output", "a.py", "--to", "mjlab"), Missing, {"thing": "--kp"}),
         (
             ("export", "mx106", "--output", "a.xml", "--to", "mjlab", "--kp", "8"),

@@ -81,6 +81,7 @@ def test_interrupted_bags_and_odd_files_count_where_they_are_named(tree: Path) -
         ("nowhere", Unreadable),
         ("notes.txt", Malformed),
         ("empty", Malformed),
+        ("nothing.csv", Malformed),
         ("interrupted", Malformed),
         ("sqlite", Malformed),
         ("no_logs", Malformed),
@@ -91,6 +92,7 @@ def test_a_path_that_leads_nowhere_is_named(tree: Path, path: str, kind: type[Ba
         (tree / directory).mkdir()
     shutil.copytree(tree / "b" / "cut", tree / "interrupted" / "cut")
     (tree / "sqlite" / "metadata.yaml").touch()
+    (tree / "nothing.csv").touch()
     shutil.copy(tree / "summary.json", tree / "no_logs")
     with refused(kind, path=str(tree / path)):
         load_recordings([tree / path])
