@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--virtual-bench",
         default="",
         metavar="NAME",
-        help="node of a virtual bench that mounts the loads itself",
+        help="node of a virtual bench, as in left/virtual_dynamixel, that mounts the loads itself",
     )
 
 
