@@ -186,7 +186,9 @@ def _require_alone(link: Link, servo: int, table: ControlTable) -> None:
     block = direct_block(table)
     try:
         link.read_block((servo,), block.address, block.length)
-    except (BusTimeout, BusCorrupt) as error:
+    except BusTimeout:
+        return  # a slow or lossy line, of which the first exchange tells more
+    except BusCorrupt as error:
         raise Conflict(
             f"id {servo}",
             "answers pings, and damaged answers come where it is read",

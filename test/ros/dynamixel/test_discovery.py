@@ -195,6 +195,8 @@ def test_two_servos_of_one_id_are_refused(
     """Also two of one model, whose models answer with the same bits, and two of which no answer is whole."""
     virtual = virtual_servos(servo=servo, ids=(1, 2))
     second = BusSetup(servo=other, seed=1000, ids=(1, 2))
-    virtual.bus.double = build_servo(second, 1, virtual.bus.servos[1].bench.time)
+    double = build_servo(second, 1, virtual.bus.servos[1].bench.time)
+    double.bench.set_supply(10.0)  # what the two measure differs at any time
+    virtual.bus.double = double
     with refused(Conflict, thing="id 2"):
         find_servos(open_port(virtual.path), (1, 2))
