@@ -119,7 +119,7 @@ def _check(path: Path) -> list[Path]:
     """Return the recordings that a named file or bag is; raises Malformed where no reader understands it."""
     if path.is_dir() and is_telemetry(path):
         return [path]
-    if path.is_file() and path.stat().st_size == 0:
+    if path.is_file() and not storage(path) and path.stat().st_size == 0:
         raise Malformed(path, "is empty", expected="a recording", advice="copy it again, or record it again")
     if path.is_file() and not storage(path) and not _is_log(path):
         raise Malformed(
