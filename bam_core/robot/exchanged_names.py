@@ -52,7 +52,7 @@ def exchanged_names(
     """
     if bench.root != FIXED or bench.others != "simulated":
         return []
-    parts = [_begin_of(run) for run in runs[:_RUNS]]
+    parts = [run.beginning(_LONGEST) for run in runs[:_RUNS]]
     moving = [joint for joint in joints if max(_motion(run, joint) for run in parts) > _MOVES]
     if len(moving) < 2:
         return []
@@ -76,17 +76,13 @@ def _motion(run: RobotRun, joint: str) -> float:
     return float(np.ptp(run.position[run.counts, run.column(joint)]))
 
 
-def _begin_of(run: RobotRun) -> RobotRun:
-    """Return the first part of a run that counts."""
-    first, last = run.time[run.counts][[0, -1]]
-    return replace(run, interval=(float(first), float(min(first + _LONGEST, last))))
-
-
 def _exchanged(run: RobotRun, first: str, second: str) -> RobotRun:
     """Return a run in which two joints have each other's goals and readings; gains stay with the names."""
-    order = [run.column({first: second, second: first}.get(joint, joint)) for joint in run.joints]
+    others = {first: second, second: first}
+    order = [run.column(others.get(joint, joint)) for joint in run.joints]
     return replace(
         run,
+        sent={others.get(joint, joint): goals for joint, goals in run.sent.items()},
         goal_position=run.goal_position[:, order],
         position=run.position[:, order],
         sound=None if run.sound is None else run.sound[:, order],

@@ -82,6 +82,7 @@ def without_joints(run: RobotRun, joints: Collection[str]) -> RobotRun:
         sound=None if run.sound is None else run.sound[:, columns],
         left_out=of_kept(run.left_out),
         wraps=of_kept(run.wraps),
+        sent=of_kept(run.sent),
         kp=of_kept(run.kp),
         kd=of_kept(run.kd),
         ki=of_kept(run.ki),

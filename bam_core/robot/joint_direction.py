@@ -81,7 +81,7 @@ def direction_findings(
         for joint in joints
         for change in _suspected(loads, motions, runs[0].column(joint), joint)
     ]
-    run, zeros = _begin_of(runs[0]), dict(deviations.zero)
+    run, zeros = runs[0].beginning(_LONGEST), dict(deviations.zero)
 
     def errors(run: RobotRun, zeros: Mapping[str, float]) -> RunErrors:
         simulated = bench.simulate(run, servos, replace(deviations, zero=zeros))
@@ -181,13 +181,6 @@ def _motion(run: RobotRun) -> _Motion:
         acceleration=acceleration,
         demand=gains * (run.goal_position[rows] - run.position[rows]),
     )
-
-
-def _begin_of(run: RobotRun) -> RobotRun:
-    """Return the first part of a run that counts."""
-    first = float(run.time[run.counts][0])
-    last = min(first + _LONGEST, float(run.time[run.counts][-1]))
-    return replace(run, interval=(first, last))
 
 
 def _reversed(run: RobotRun, joint: str) -> RobotRun:

@@ -65,7 +65,7 @@ def with_true_times(
     Raises:
         BamError: a run cannot be simulated.
     """
-    begins = [_begin_of(run) for run in runs]
+    begins = [run.beginning(_LONGEST) for run in runs]
     findings = late_joints(begins, simulate_runs(bench, begins, servos, deviations), joints, types)
     log_findings(log, findings)
     return without_lateness(runs, findings)
@@ -123,12 +123,6 @@ def without_lateness(runs: Sequence[RobotRun], findings: Sequence[LateJoint]) ->
         for name in finding.runs if finding.is_corrected else ():
             corrected[name] = _earlier(corrected[name], finding.joint, finding.lateness)
     return [corrected[run.name] for run in runs]
-
-
-def _begin_of(run: RobotRun) -> RobotRun:
-    """Return the first part of a run that counts."""
-    first, last = run.time[run.counts][[0, -1]]
-    return replace(run, interval=(float(first), float(min(first + _LONGEST, last))))
 
 
 def _own_lateness(part: _Evidence, parts: Sequence[_Evidence], usual: float) -> float:

@@ -7,7 +7,7 @@ import functools
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,6 +148,11 @@ class RobotRun:
     def goals_of(self, joint: str) -> tuple[Array, Array]:
         """Return times [s] and goals [rad] of a joint, each in force from its time on."""
         return self.sent.get(joint, (self.time, self.goal_position[:, self.column(joint)]))
+
+    def beginning(self, longest: float) -> RobotRun:
+        """Return the run with an interval of its first `longest` seconds that count."""
+        first, last = self.time[self.counts][[0, -1]]
+        return replace(self, interval=(float(first), float(min(first + longest, last))))
 
     @property
     def in_interval(self) -> NDArray[np.bool_]:

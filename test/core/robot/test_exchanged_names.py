@@ -34,6 +34,14 @@ def test_two_joints_with_each_others_names_are_one_finding(clean: RobotRun) -> N
     assert finding.other_error < 0.5 * finding.error
 
 
+def test_goals_with_stamps_of_their_own_are_exchanged_as_well(clean: RobotRun) -> None:
+    """As bags have them, whose goals come between the readings."""
+    wrong = renamed(clean)
+    sent = {joint: (wrong.time, wrong.goal_position[:, wrong.column(joint)]) for joint in wrong.joints}
+    (finding,) = exchanged_names(bench(), [replace(wrong, sent=sent)], JOINTS, servos("m1"))
+    assert [finding] == exchanged_names(bench(), [wrong], JOINTS, servos("m1"))
+
+
 def test_joints_that_rest_may_have_any_name(clean: RobotRun) -> None:
     still = replace(clean, position=0.0 * clean.position)
     assert exchanged_names(bench(), [still], JOINTS, servos("m1")) == []
