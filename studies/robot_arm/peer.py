@@ -101,7 +101,7 @@ def fit(runs: Sequence[RobotRun], settings: PeerSettings) -> PeerFit:
         spec = six_joint_arm()
         for body in BODIES:
             mass = float(spec.body(body).first_geom().mass)
-            parameters.add(_parameter(f"mass {body}", mass, 0.9 * mass, 1.1 * mass, _set_mass, (body,)))
+            parameters.add(free_parameter(f"mass {body}", mass, 0.9 * mass, 1.1 * mass, _set_mass, (body,)))
     delay = sysid.Parameter("delay", 0.005, 0.0, _DELAY)
     parameters.add(delay)
     transform.delay("*", delay)
@@ -135,11 +135,11 @@ def _actuators(settings: PeerSettings) -> list[sysid.Parameter]:
         dry = law.coulomb + law.stribeck_coulomb
         for what, start, most, change in (
             ("stiffness", stiffness, 10.0 * stiffness, _set_stiffness),
-            ("damping", damping, 10.0 * damping, _set_damping),
-            ("friction", dry, 20.0 * dry, _set_friction),
-            ("armature", motor.armature, 10.0 * motor.armature, _set_armature),
+            ("damping", damping, 10.0 * damping, set_damping),
+            ("friction", dry, 20.0 * dry, set_friction),
+            ("armature", motor.armature, 10.0 * motor.armature, set_armature),
         ):
-            actuators.append(_parameter(f"{what} {name}", start, 0.0, most, change, joints))
+            actuators.append(free_parameter(f"{what} {name}", start, 0.0, most, change, joints))
     return actuators
 
 
@@ -175,7 +175,7 @@ def _sequence(run: RobotRun) -> sysid.ModelSequences:
     )
 
 
-def _parameter(
+def free_parameter(
     name: str,
     start: float,
     low: float,
@@ -183,6 +183,8 @@ def _parameter(
     change: Callable[[mujoco.MjSpec, str, float], None],
     places: Sequence[str],
 ) -> sysid.Parameter:
+    """Return an unknown between two limits, which sets the same value in several places of a description."""
+
     def modifier(spec: mujoco.MjSpec, parameter: sysid.Parameter) -> None:
         for place in places:
             change(spec, place, float(parameter.value[0]))
@@ -196,15 +198,18 @@ def _set_stiffness(spec: mujoco.MjSpec, joint: str, value: float) -> None:
     actuator.gainprm[0], actuator.biasprm[1] = gain, -gain
 
 
-def _set_damping(spec: mujoco.MjSpec, joint: str, value: float) -> None:
+def set_damping(spec: mujoco.MjSpec, joint: str, value: float) -> None:
+    """Set the viscous friction of a joint, N·m·s/rad."""
     spec.joint(joint).damping = [value, 0.0, 0.0]  # linear, quadratic and cubic in the speed
 
 
-def _set_friction(spec: mujoco.MjSpec, joint: str, value: float) -> None:
+def set_friction(spec: mujoco.MjSpec, joint: str, value: float) -> None:
+    """Set the dry friction of a joint, N·m."""
     spec.joint(joint).frictionloss = value
 
 
-def _set_armature(spec: mujoco.MjSpec, joint: str, value: float) -> None:
+def set_armature(spec: mujoco.MjSpec, joint: str, value: float) -> None:
+    """Set the armature of a joint, kg·m²."""
     spec.joint(joint).armature = value
 
 

@@ -14,7 +14,7 @@ import io
 import itertools
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,11 +25,18 @@ from mujoco import sysid
 from bam_core.arrays import Array
 from bam_core.errors import BamError
 from bam_core.robot.run import RobotRun
-from studies.robot_arm.peer import PeerSettings, require_peer
+from studies.robot_arm.peer import (
+    PeerSettings,
+    free_parameter,
+    require_peer,
+    set_armature,
+    set_damping,
+    set_friction,
+)
 from studies.so101.table import Arm
 
 _STEP = 4e-3  # s
-_ITERATIONS = 10
+_ITERATIONS = 10  # more were not tried
 _DELAY = 0.06  # s, at most: three periods of the recordings
 _CHOICE = ("random_waypoints", "large_amplitude")  # of the runs to fit; chosen before the first fit
 _CHOICE_LENGTH = 40.0  # s, of each run while settings are chosen
@@ -58,17 +65,20 @@ class PeerArm:
         for name, joints in groups.items():
             for what, start, most, change in (
                 ("stiffness", 17.8, _STIFF, _set_stiffness),
-                ("damping", 0.6, _SMOOTH, _set_damping),
-                ("friction", 0.052, _DRY, _set_friction),
-                ("armature", 0.028, _HEAVY, _set_armature),
+                ("damping", 0.6, _SMOOTH, set_damping),
+                ("friction", 0.052, _DRY, set_friction),
+                ("armature", 0.028, _HEAVY, set_armature),
             ):
-                parameters.add(_parameter(f"{what} {name}", start, (0.0, most), change, joints))
+                parameters.add(free_parameter(f"{what} {name}", start, 0.0, most, change, joints))
         if self.settings.masses:
             for body in self.spec.bodies[2:]:  # the world and the base do not move
                 mass = float(body.mass)
                 if mass > 0.0:
-                    limits = (0.7 * mass, 1.3 * mass)
-                    parameters.add(_parameter(f"mass {body.name}", mass, limits, _set_mass, (body.name,)))
+                    parameters.add(
+                        free_parameter(
+                            f"mass {body.name}", mass, 0.7 * mass, 1.3 * mass, _set_mass, (body.name,)
+                        )
+                    )
         delay = sysid.Parameter("delay", 0.02, 0.0, _DELAY)
         parameters.add(delay)
         transform.delay("*", delay)
@@ -145,35 +155,9 @@ def fit(arm: PeerArm, runs: Sequence[RobotRun], length: float = math.inf) -> Pee
     return PeerFit(arm=arm, parameters=optimum, transform=transform)
 
 
-def _parameter(
-    name: str,
-    start: float,
-    limits: tuple[float, float],
-    change: Callable[[mujoco.MjSpec, str, float], None],
-    places: Sequence[str],
-) -> sysid.Parameter:
-    def modifier(spec: mujoco.MjSpec, parameter: sysid.Parameter) -> None:
-        for place in places:
-            change(spec, place, float(parameter.value[0]))
-
-    return sysid.Parameter(name, start, *limits, modifier=modifier)
-
-
 def _set_stiffness(spec: mujoco.MjSpec, joint: str, value: float) -> None:
     actuator = spec.actuator(joint)
     actuator.gainprm[0], actuator.biasprm[1], actuator.biasprm[2] = value, -value, 0.0
-
-
-def _set_damping(spec: mujoco.MjSpec, joint: str, value: float) -> None:
-    spec.joint(joint).damping = [value, 0.0, 0.0]  # linear, quadratic and cubic in the speed
-
-
-def _set_friction(spec: mujoco.MjSpec, joint: str, value: float) -> None:
-    spec.joint(joint).frictionloss = value
-
-
-def _set_armature(spec: mujoco.MjSpec, joint: str, value: float) -> None:
-    spec.joint(joint).armature = value
 
 
 def _set_mass(spec: mujoco.MjSpec, body: str, value: float) -> None:
